@@ -86,7 +86,7 @@ def _stand_in(key: str, size: int, most: int) -> PlaceMap:
             continue
         larger = _map(key, [*joins, join])
         try:
-            total = Paths(larger, budget=most).tally().total
+            total = Paths(larger, budget=most).count_paths().total
         except UsageError:
             refused += 1
             continue
@@ -113,7 +113,7 @@ def _rounds(count: int) -> int:
 def _against_networkx(place_map: PlaceMap) -> Comparison:
     graph = nx.MultiDiGraph()
     graph.add_edges_from((edge.source, edge.target, number) for number, edge in enumerate(place_map.edges))
-    counts, names = Paths(place_map).tally().pairs, place_map.places
+    counts, names = Paths(place_map).count_paths().pairs, place_map.places
     pairs = [(names[i], names[j]) for i, j in zip(*counts.nonzero(), strict=True)]
 
     def theirs() -> int:
@@ -134,7 +134,7 @@ def _against_rustworkx(place_map: PlaceMap) -> Comparison:
 
     told = f"listing the moves of all paths, {_told(place_map)}"
     count = theirs()
-    assert count == Paths(place_map).tally().total
+    assert count == Paths(place_map).count_paths().total
     against = "rustworkx (compiled), places instead of moves"
     return compare(
         told, lambda: _listed(place_map), theirs, against=against, count=count, unit="paths", rounds=_rounds(count)
@@ -158,7 +158,7 @@ def _against_igraph(place_map: PlaceMap) -> Comparison:
         return sum(len(graph.get_all_simple_paths(node, mode="out")) for node in range(len(number)))
 
     # It takes moves between the same two places for one, so that it lists fewer paths where there are such.
-    count = Paths(place_map).tally().total
+    count = Paths(place_map).count_paths().total
     assert theirs() <= count
     against, told = "igraph (compiled), places instead of moves", f"listing the moves of all paths, {_told(place_map)}"
     return compare(
@@ -195,7 +195,7 @@ def _scored() -> Comparison:
 def _memory(place_map: PlaceMap) -> Memory:
     """Compare the memory of passing through all paths of a map with that of holding them all, as rustworkx does."""
     alone, ours, rustworkx = (_peak(way) for way in ("import", "waybench", "rustworkx"))
-    told = f"passing through all {Paths(place_map).tally().total:,} paths, move by move, {_told(place_map)}"
+    told = f"passing through all {Paths(place_map).count_paths().total:,} paths, move by move, {_told(place_map)}"
     return Memory(told, ours - alone, rustworkx - alone, "rustworkx, which holds them all")
 
 
@@ -229,21 +229,21 @@ def peak_of_this() -> int:
 
 
 def _counted(place_map: PlaceMap) -> Comparison:
-    total = Paths(place_map).tally().total
+    total = Paths(place_map).count_paths().total
     told, against = f"counting all {total:,} paths, {_told(place_map)}", "listing their moves"
 
     def ours() -> PathCounts:
-        return Paths(place_map).tally()
+        return Paths(place_map).count_paths()
 
     return compare(told, ours, lambda: _listed(place_map), against=against, count=total, unit="paths")
 
 
 def _drawn(place_map: PlaceMap) -> Comparison:
-    total = Paths(place_map).tally().total
+    total = Paths(place_map).count_paths().total
     told, against = f"drawing 100 of {total:,} paths, {_told(place_map)}", "listing them"
 
     def ours() -> object:
-        return Paths(place_map).sample(100, Stream("bench"))
+        return Paths(place_map).sample_paths(100, Stream("bench"))
 
     return compare(told, ours, lambda: _listed(place_map), against=against, count=total, unit="paths passed")
 

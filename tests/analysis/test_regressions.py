@@ -10,7 +10,7 @@ from scipy import stats
 
 from tests.analysis.episodes import failed, played, variables
 from tests.analysis.maps import answered, corridor
-from waybench.envs.textmap._difficulty import map_variables, name_scores
+from waybench.envs.textmap._difficulty import map_variables, name_distance_and_similarity
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, WalkthroughStep
 from waybench.results import rows
@@ -63,14 +63,14 @@ def test_variables_of_a_small_map_by_hand() -> None:
 
 
 def test_scores_of_names() -> None:
-    assert name_scores("hall", ["hall"]) == (0, 0)
-    assert name_scores("hall", []) == (0, 0)
-    assert name_scores("hall", ["hall", "attic"]) == (1, 0)
-    assert name_scores("long dark hall", ["long dark room"]) == pytest.approx((1 / 3, 2 / 3))
-    assert name_scores("long dark hall", ["long dark room", "hall"]) == pytest.approx((2 / 3, 2 / 3))
+    assert name_distance_and_similarity("hall", ["hall"]) == (0, 0)
+    assert name_distance_and_similarity("hall", []) == (0, 0)
+    assert name_distance_and_similarity("hall", ["hall", "attic"]) == (1, 0)
+    assert name_distance_and_similarity("long dark hall", ["long dark room"]) == pytest.approx((1 / 3, 2 / 3))
+    assert name_distance_and_similarity("long dark hall", ["long dark room", "hall"]) == pytest.approx((2 / 3, 2 / 3))
     # A name in the same words, otherwise spaced, is no other name in words.
-    assert name_scores("dark  hall", ["dark hall"]) == (0, 1)
-    assert name_scores(" ", ["  "]) == (0, 1)
+    assert name_distance_and_similarity("dark  hall", ["dark hall"]) == (0, 1)
+    assert name_distance_and_similarity(" ", ["  "]) == (0, 1)
 
 
 def test_slopes_are_those_of_the_normal_equations() -> None:

@@ -238,7 +238,7 @@ def test_noise_spoils_paths_and_the_random_walk_seldom_succeeds() -> None:
 
 def test_the_drawing_has_the_path_of_the_answer_and_edges_that_do_not_exist() -> None:
     item = PATHS.source(level=1, question="path").item(0)
-    start, second, *_, goal = item.instance.shortest
+    start, second, *_, goal = item.instance.shortest_path
     draw = drawer("graph/paths")
     for path, steps, invented in (((start, second), 1, 0), ((start, goal), 0, 1), ((start, 1), 0, 0)):
         episode = Episode(PATHS, item)

@@ -9,7 +9,7 @@ import numpy as np
 from tests.gate._rate import Rate
 from waybench.core import End, play_to_end, policy
 from waybench.envs import registry
-from waybench.envs.atlas._game import CONDITIONS, floors
+from waybench.envs.atlas._game import CONDITIONS, guess_rates_by_level
 from waybench.envs.atlas._generate import WorldSource
 from waybench.envs.atlas._world import World, decode, prove
 
@@ -135,4 +135,4 @@ def floor_rates(level: int, worlds: int, walks: int = 4) -> Iterator[tuple[str, 
             for item in items
             for walk in range(walks)
         )
-        yield condition, Rate(solved, worlds * walks), floors(CONDITIONS[condition])[level]
+        yield condition, Rate(solved, worlds * walks), guess_rates_by_level(CONDITIONS[condition])[level]

@@ -24,20 +24,27 @@ from waybench.envs.textmap._answers import (
     PAPER,
     SOUND,
     Trajectory,
-    destinations,
-    length_weight,
+    answer_success,
+    is_reasoning_right,
     move_index,
-    published_answer,
-    reasoning,
-    sound_answer,
-    success,
-    trajectory,
+    parse_published_answer,
+    parse_sound_answer,
+    path_length_weight,
+    possible_destinations,
+    read_trajectory,
 )
-from waybench.envs.textmap._instances import similarity
+from waybench.envs.textmap._instances import name_similarity
 from waybench.envs.textmap._paths import routes
 from waybench.envs.textmap._place_map import NEVER, PlaceMap, load_map
-from waybench.envs.textmap._prefix import PUBLISHED_STEPS, Labels, all_names, path_labels, track, walkthrough
-from waybench.envs.textmap._wording import CHAT, COMPLETION, opening, question_text
+from waybench.envs.textmap._prefix import (
+    PUBLISHED_STEPS,
+    Labels,
+    all_names,
+    path_labels,
+    places_after_steps,
+    published_walkthrough_text,
+)
+from waybench.envs.textmap._wording import CHAT, COMPLETION, opening_text, question_text
 
 Compared = Callable[[str, str, int], None]
 
@@ -118,7 +125,7 @@ def cases() -> tuple[Case, ...]:
                 record,
                 place_map(record["game"]),
                 Ask(record["src_node"], record["dst_node"], tuple(record["action_list"] or ())),
-                published_answer(reply) if isinstance(reply, str) else trajectory(reply),
+                parse_published_answer(reply) if isinstance(reply, str) else read_trajectory(reply),
             )
     return tuple(found.values())
 
@@ -138,7 +145,7 @@ def note(kind: str, found: Counter[Difference], compared: Compared) -> None:
 def test_edit_distances(compared: Compared) -> None:
     pairs = load("edit_distance.json")
     for pair in pairs:
-        assert similarity(pair["a"], pair["b"]) == pytest.approx(pair["score"], rel=0, abs=1e-12), pair
+        assert name_similarity(pair["a"], pair["b"]) == pytest.approx(pair["score"], rel=0, abs=1e-12), pair
     compared("mango", "edit distances", len(pairs))
 
 
@@ -162,7 +169,7 @@ def test_sound_reads_what_is_well_formed(compared: Compared) -> None:
         reply = case.golden["response"]
         if not isinstance(reply, str):
             continue
-        found = sound_answer(reply)
+        found = parse_sound_answer(reply)
         count += 1
         if case.golden["parse_ok"]:
             assert not isinstance(found, Invalid), reply
@@ -182,18 +189,18 @@ def test_destinations(compared: Compared) -> None:
             continue
         count += 1
         # The question's own place, and all that the moves can reach: both are given for every answer that was read.
-        own = success(case.map, case.ask, answer, PAPER, any_reached=False)
-        best = success(case.map, case.ask, answer, PAPER)
+        own = answer_success(case.map, case.ask, answer, PAPER, any_reached=False)
+        best = answer_success(case.map, case.ask, answer, PAPER)
         assert own == pytest.approx(record["paper_df_score"], rel=0, abs=1e-12), record["case_id"]
         assert own == pytest.approx(record["expected_success_paper"], rel=0, abs=1e-12)
         # The golden file reaches places by opposite moves that were never tried, too.
-        reached = destinations(case.map, case.ask)
+        reached = possible_destinations(case.map, case.ask)
         assert case.ask.target in reached <= set(record["reached_nodes"])
         if best != pytest.approx(record["paper_df_score_best_of_reached"], rel=0, abs=1e-12):
             assert reached < set(record["reached_nodes"])
-            assert best == max(similarity(answer[-1].after, place) for place in reached)
+            assert best == max(name_similarity(answer[-1].after, place) for place in reached)
             differences[Difference.VALIDATED_MOVES] += 1
-        assert success(case.map, case.ask, answer, SOUND) == (
+        assert answer_success(case.map, case.ask, answer, SOUND) == (
             normalize_name(answer[-1].after) in map(normalize_name, reached)
         )
         if case.scored:
@@ -212,7 +219,7 @@ def test_routes(compared: Compared) -> None:
     for record, case, answer in parsed():
         if record["task"] != "rf" or not case.scored:
             continue
-        got = success(case.map, case.ask, answer, PAPER)
+        got = answer_success(case.map, case.ask, answer, PAPER)
         expected = record["expected_success_paper"]
         if expected is None or tied(case, answer):
             differences[Difference.FIXED_TIES] += 1
@@ -220,8 +227,8 @@ def test_routes(compared: Compared) -> None:
         count += 1
         assert got == expected, record["case_id"]
         # How similar the places reached are, as the evaluator gave credit, on the moves that were tried.
-        reached = move_index(case.map).follow(case.ask.source, [hop.action for hop in answer], PAPER)
-        credit = max((similarity(case.ask.target, place) for place in reached), default=0)
+        reached = move_index(case.map).places_after_actions(case.ask.source, [hop.action for hop in answer], PAPER)
+        credit = max((name_similarity(case.ask.target, place) for place in reached), default=0)
         assert credit == pytest.approx(record["rf_loose_on_validated_edges_only"], rel=0, abs=1e-12)
         if got != record["ref"]["loose_score"]:
             unseen = record["rf_loose_on_validated_edges_only"] != record["ref"]["loose_score"]
@@ -239,7 +246,7 @@ def tied(case: Case, answer: Trajectory) -> bool:
     Runs of the evaluator disagree then, by the order in which they meet these: the success of such a route, and the
     credit that it gave in part, is one of several. In reasoning it took words as they were.
     """
-    scores = [sorted(similarity(hop.action, action) for action in case.map.actions) for hop in answer]
+    scores = [sorted(name_similarity(hop.action, action) for action in case.map.actions) for hop in answer]
     return any(near[-1] == near[-2] for near in scores if len(near) > 1)
 
 
@@ -251,7 +258,7 @@ def test_sound_routes(compared: Compared) -> None:
         if record["task"] == "rf" and case.scored and published:
             named = all(normalize_name(hop.action) in case.map.actions for hop in answer)
             expected = named and record["rf_loose_on_validated_edges_only"] == 1
-            assert success(case.map, case.ask, answer, SOUND) == expected, record["case_id"]
+            assert answer_success(case.map, case.ask, answer, SOUND) == expected, record["case_id"]
             count += 1
     compared("mango", "routes of sound", count)
 
@@ -263,7 +270,7 @@ def test_reasoning(compared: Compared) -> None:
         if not case.scored:
             continue
         count += 1
-        got = reasoning(case.map, case.ask, answer, PAPER)
+        got = is_reasoning_right(case.map, case.ask, answer, PAPER)
         published = record["expected_reasoning_reference"]
         said = tuple(hop.action for hop in answer)
         if record["task"] == "rf" and "rf_reasoning_on_validated_edges_only" in record:
@@ -291,7 +298,7 @@ def test_weights(compared: Compared) -> None:
     count = 0
     differences: Counter[Difference] = Counter()
     for record, case, answer in parsed():
-        got = length_weight(case.map, case.ask, answer)
+        got = path_length_weight(case.map, case.ask, answer)
         if not record["answerable"]:
             assert record["expected_spl_weight"] == 0
             differences[Difference.KEPT_APART] += 1
@@ -362,7 +369,7 @@ def test_stored_replies_are_scored_by_the_name_of_the_game(compared: Compared, m
         if found["mango_success"] is not None and case.scored:
             weight = record["expected_spl_weight"]
             assert found["mango_spl"] == pytest.approx(found["success"] * weight, rel=0, abs=1e-12)
-            assert found["mango_reasoning"] == reasoning(case.map, case.ask, case.answer, PAPER)
+            assert found["mango_reasoning"] == is_reasoning_right(case.map, case.ask, case.answer, PAPER)
         count += 1
     compared("mango", "scored lines", count)
     note("scored lines", differences, compared)
@@ -373,7 +380,7 @@ def labels(case: Case) -> Labels:
     if not case.ask.actions:
         return routes(case.map).labels(case.ask.source, case.ask.target)
     path = questions(case.golden["game"])[case.golden["sample_id"]]["path_details"]
-    return path_labels(case.map.edge(move["prev_node"], move["action"], move["node"]) for move in path)
+    return path_labels(case.map.find_edge(move["prev_node"], move["action"], move["node"]) for move in path)
 
 
 def test_answerable_and_difficulty(compared: Compared) -> None:
@@ -406,8 +413,8 @@ def test_prompts(compared: Compared) -> None:
         asked = questions(record["game"])[record["sample_id"]]
         actions = tuple(move["action"] for move in asked.get("path_details", ()))
         template = FAMILIES[record["family"]]
-        shown = walkthrough(case.steps, record["max_step_num"])
-        begin = opening(template, shown, all_names(case))
+        shown = published_walkthrough_text(case.steps, record["max_step_num"])
+        begin = opening_text(template, shown, all_names(case))
         text = begin + question_text(template, Ask(asked["src_node"], asked["dst_node"], actions))
         assert text == record["head"] + shown + record["after_walkthrough"]
         assert shown.endswith(record["walkthrough_tail"])
@@ -434,7 +441,7 @@ def test_published_example_answers(task: str, compared: Compared) -> None:
     unanswerable = 0
     for path in sorted(folder.glob("*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
-        assert record["walkthrough_text"] == walkthrough(case.steps, record["model_cutoff_num"])
+        assert record["walkthrough_text"] == published_walkthrough_text(case.steps, record["model_cutoff_num"])
         ask = Ask(record["src_node"], record["dst_node"], tuple(record.get("action_list") or ()))
         kept = Case({"game": "905", "sample_id": record["sample_id"]}, case, ask, ())
         difficulty = labels(kept).difficulty(record["model_cutoff_num"])
@@ -443,10 +450,10 @@ def test_published_example_answers(task: str, compared: Compared) -> None:
             unanswerable += 1
             continue
         assert question_text(CHAT, ask) == record["question"]
-        answer = published_answer(record["response"])
+        answer = parse_published_answer(record["response"])
         assert not isinstance(answer, Invalid)
-        scores[difficulty].append(success(case, ask, answer, PAPER))
-        weighted[difficulty].append(scores[difficulty][-1] * length_weight(case, ask, answer))
+        scores[difficulty].append(answer_success(case, ask, answer, PAPER))
+        weighted[difficulty].append(scores[difficulty][-1] * path_length_weight(case, ask, answer))
     assert unanswerable == (4 if task == "route_finding" else 0)
     for difficulty, (right, asked) in EXAMPLES[task].items():
         assert len(scores[difficulty]) == asked
@@ -464,7 +471,7 @@ def test_where_the_player_is_on_every_published_walkthrough(compared: Compared) 
     for folder in sorted(shared("WAYBENCH_DATA", "data", "mango").iterdir()):
         case = place_map(folder.name)
         assert len({normalize_name(place) for place in case.places}) == len(case.places)
-        places = track(case, min(PUBLISHED_STEPS, case.last_step))
+        places = places_after_steps(case, min(PUBLISHED_STEPS, case.last_step))
         for edge in case.edges:
             if edge.forward < NEVER:
                 count += 1

@@ -8,7 +8,7 @@ import pytest
 
 from tests.golden import test_mango as mango
 from tests.golden.test_mango import Ask, Case, place_map, tied
-from waybench.envs.textmap._answers import trajectory
+from waybench.envs.textmap._answers import read_trajectory
 
 pytest_plugins = ["pytester"]
 
@@ -29,7 +29,7 @@ def case(said: str, **published: Any) -> Case:
     """Make a case of one move from a place of a published map to where it leads, with what was said for the move."""
     map_ = place_map(GAME)
     edge = next(edge for edge in map_.edges if edge.action == "east")
-    answer = trajectory([{"location_before": edge.source, "action": said, "location_after": edge.target}])
+    answer = read_trajectory([{"location_before": edge.source, "action": said, "location_after": edge.target}])
     golden = {
         **{"task": "rf", "case_id": 1, "game": GAME, "parse_ok": True, "answerable": True},
         **{"ref": {"id_error": False, "loose_score": 1.0}, "expected_success_paper": 1},

@@ -27,11 +27,11 @@ def test_a_small_one() -> None:
     #  3 4 5    with 1 and 3 closed
     lattice = Lattice(3, 2, bytes([1, 0, 1, 0, 1, 1]))
     assert lattice.position(5) == (2, 1)
-    assert [lattice.step(4, way) for way in DIRECTIONS] == [1, None, 3, 5]
+    assert [lattice.neighbour_cell(4, way) for way in DIRECTIONS] == [1, None, 3, 5]
     assert list(lattice.exits(5)) == [("up", 2), ("left", 4)]
-    assert list(lattice.line(5, "left")) == [4, 3]
-    assert list(lattice.line(3, "left")) == []
-    assert [lattice.free(5, way) for way in DIRECTIONS] == [1, 0, 1, 0]
+    assert list(lattice.cells_ahead(5, "left")) == [4, 3]
+    assert list(lattice.cells_ahead(3, "left")) == []
+    assert [lattice.count_free_ahead(5, way) for way in DIRECTIONS] == [1, 0, 1, 0]
     assert lattice.distances(2) == (-1, -1, 0, -1, 2, 1)
     assert lattice.shortest_path(4, 2) == ("right", "up")
     assert lattice.shortest_path(0, 2) is None
@@ -48,10 +48,10 @@ def test_steps_lines_and_exits(lattice: Lattice, data: st.DataObject) -> None:
         line: list[int] = []
         while (ahead := cell_of(lattice, x + dx * (len(line) + 1), y + dy * (len(line) + 1))) is not None:
             line.append(ahead)
-        assert list(lattice.line(cell, way)) == line
-        assert lattice.step(cell, way) == (line[0] if line else None)
+        assert list(lattice.cells_ahead(cell, way)) == line
+        assert lattice.neighbour_cell(cell, way) == (line[0] if line else None)
         closed = [number for number, ahead in enumerate(line) if not lattice.cells[ahead]]
-        assert lattice.free(cell, way) == (closed[0] if closed else len(line))
+        assert lattice.count_free_ahead(cell, way) == (closed[0] if closed else len(line))
         if line and lattice.cells[line[0]]:
             exits.append((way, line[0]))
     assert list(lattice.exits(cell)) == exits

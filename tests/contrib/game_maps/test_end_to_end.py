@@ -15,7 +15,7 @@ import pytest
 from tests.conftest import PATIENCE
 from waybench.envs.textmap._place_map import NEVER, PlaceMap, load_map
 from waybench.envs.textmap._questions import destination_questions, route_questions
-from waybench.envs.textmap.worlds._data import DIRECTIONS, opposite
+from waybench.envs.textmap.worlds._data import DIRECTIONS, opposite_action
 
 pytestmark = pytest.mark.slow
 
@@ -153,7 +153,7 @@ class Truth:
             way, _, of = relation.partition("_")
             if of == "of" and way in DIRECTIONS:
                 there, here = rest
-                back = opposite(way)
+                back = opposite_action(way)
                 assert back is not None
                 self.ways.setdefault(names[here], {})[way] = names[there], doors.get((here, there))
                 self.ways.setdefault(names[there], {})[back] = names[here], doors.get((there, here))
@@ -195,7 +195,7 @@ def test_a_game_of_textworld(kind: tuple[str, ...], tmp_path: Path) -> None:
     assert found <= true
     # Every room was come to; and each way that was gone leads back, so that both directions are found.
     assert set(place_map.places) == truth.ways.keys()
-    assert {(there, str(opposite(way)), here) for here, way, there in found} == found
+    assert {(there, str(opposite_action(way)), here) for here, way, there in found} == found
     assert len(found) >= 2 * (len(truth.ways) - 1)
     assert any(edge.forward == NEVER for edge in place_map.edges)
     assert all(edge[3:5] == edge[5:7] for edge in place_map.edges)

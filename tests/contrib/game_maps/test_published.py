@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from waybench.envs.textmap._place_map import NEVER, PlaceMap, load_map
-from waybench.envs.textmap._prefix import PUBLISHED_STEPS, track
+from waybench.envs.textmap._prefix import PUBLISHED_STEPS, places_after_steps
 from waybench.ext.author.game_maps._command import map_game
 
 # A map with a move to where it begins, which no walk can tell from no move; and games in which an action leads to other
@@ -19,7 +19,7 @@ class Replay:
     done = False
 
     def __init__(self, place_map: PlaceMap) -> None:
-        self._steps, self._places = place_map.steps, track(place_map)
+        self._steps, self._places = place_map.steps, places_after_steps(place_map)
         self._backs = {(edge.source, edge.action): edge for edge in place_map.edges if edge.reverse < NEVER}
         self._at, self._away = 0, ""
 

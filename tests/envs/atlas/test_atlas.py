@@ -18,12 +18,12 @@ from waybench.envs.atlas._game import (
     Walk,
     WorldGame,
     crossed_passages,
-    floors,
-    shortest_way,
+    guess_rates_by_level,
+    shortest_way_to_target,
     story_parts,
 )
 from waybench.envs.atlas._generate import LADDER, WorldSource, story_leak
-from waybench.envs.atlas._wording import WorldWording, drawing, passages_text, read_moves
+from waybench.envs.atlas._wording import WorldWording, passages_text, read_moves, text_drawing
 from waybench.envs.atlas._world import World, decode, plan_of, prove
 from waybench.testing._suite import ENVIRONMENT_CHECKS, LEVEL_CHECKS, run_check
 
@@ -123,20 +123,20 @@ def test_luck_is_bounded_from_level_six() -> None:
 
 def test_floors_are_those_of_random_walks() -> None:
     for condition in CONDITIONS.values():
-        rates = list(floors(condition).values())
-        assert list(floors(condition)) == list(LADDER)
+        rates = list(guess_rates_by_level(condition).values())
+        assert list(guess_rates_by_level(condition)) == list(LADDER)
         assert rates == sorted(rates, reverse=True), condition.name
         assert rates[0] < 0.5, condition.name
         assert max(rates[LADDER.index(6) :]) < 0.05, condition.name
     for level, count in ((3, 30), (6, 8)):
         exact = [WORLD.source("floor", level).item(index).proof["random_walk"] for index in range(count)]
         error = stdev(exact) / len(exact) ** 0.5
-        assert abs(fmean(exact) - floors(CONDITIONS["act"])[level]) < 4 * error, level
+        assert abs(fmean(exact) - guess_rates_by_level(CONDITIONS["act"])[level]) < 4 * error, level
 
 
 def test_horizons_take_the_floor_of_their_condition() -> None:
     difficulty = WORLD.difficulty
-    assert difficulty.guess_rates_on("moves", {"condition": "explore"}) == floors(CONDITIONS["explore"])
+    assert difficulty.guess_rates_on("moves", {"condition": "explore"}) == guess_rates_by_level(CONDITIONS["explore"])
     assert difficulty.guess_rates_on("steps_left", {"condition": "explore"}) == {}
 
 
@@ -170,10 +170,10 @@ def test_a_move_that_leads_nowhere_counts() -> None:
 
 def test_the_closure_is_met_where_it_is_tried() -> None:
     # k is the distance nearest to the middle, of 2 and 3 the smaller one: from c it is six moves by the way around.
-    k, closed, detour = plan_of(LINE).ring() or (0, 0, 0)
+    k, closed, detour = plan_of(LINE).find_closure() or (0, 0, 0)
     assert (k, set(LINE.passages[closed][:2]), detour) == (2, {2, 3}, 2 + 1 + 6)
     state = walk(LINE, "detour", ["east"] * 3)
-    assert (state.place, state.closed, state.open_exits) == (2, closed, ["west"])
+    assert (state.place, state.closed, state.open_exits_of(2)) == (2, closed, ["west"])
     assert walk(LINE, "detour", ["west", "south", "east", "east", "north", "east"], state).place == LINE.goal
     assert walk(LINE, "detour", ["east"], state).place == 2
 
@@ -205,14 +205,14 @@ def test_the_list_the_drawing_and_the_story_tell_the_same() -> None:
         "Barn: east to Cave (one-way)",
         "Dome: west to Cave",
     ]
-    lines = drawing(world).splitlines()
+    lines = text_drawing(world).splitlines()
     assert re.sub("-+", "-", lines[0]).strip() == "Anvil-Barn->Cave-Dome-Estate"
     assert lines[1].split() == ["|", "|"]
     assert re.sub("-+", "-", lines[2]).strip() == "Ferry-Grove-Harp"
     story = "I was at Anvil. I went east to Barn. I went east to Cave (one-way)."
     assert passages_text(world, "story").startswith(story)
     south = replace(LINE, passages=(*LINE.passages[:4], (1, 5, True), *LINE.passages[5:]))
-    assert drawing(south).splitlines()[1].split() == ["v", "|"]
+    assert text_drawing(south).splitlines()[1].split() == ["v", "|"]
 
 
 def test_a_story_in_parts_ends_with_the_question() -> None:
@@ -232,9 +232,9 @@ def test_the_story_goes_on_whatever_is_replied() -> None:
     for stop in ("truncated", "refused", "overflow", "stop"):
         assert "Part" in episode.messages[-1].text
         episode.step(Reply("north", stop))
-    while episode.state.listens:
+    while episode.state.is_reading_story:
         episode.step("I remember")
-    route = ", ".join(shortest_way(episode.state))
+    route = ", ".join(shortest_way_to_target(episode.state))
     assert "want to go to" in episode.messages[-1].text
     episode.step(route)
     assert episode.end_reason is End.SOLVED
@@ -301,7 +301,7 @@ def test_the_oracle_needs_the_shortest_way() -> None:
         item = WORLD.source("best", 4).item(0)
         record = play_to_end(WORLD, item, policy("oracle"), {"condition": condition}).record()
         assert WORLD.measure(record)["efficiency"] == 1, condition
-    assert shortest_way(WorldGame(CONDITIONS["act"]).start(LINE)) == ["east"] * 4
+    assert shortest_way_to_target(WorldGame(CONDITIONS["act"]).start(LINE)) == ["east"] * 4
 
 
 def with_condition(name: str) -> Any:

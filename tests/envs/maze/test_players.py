@@ -60,7 +60,7 @@ def test_the_random_player_walks_legally_and_turns_back_in_dead_ends_only() -> N
         at = episode.item.instance.entrance
         lattice = episode.item.instance.lattice
         for way, following in pairwise(path):
-            at = lattice.step(at, way)
+            at = lattice.neighbour_cell(at, way)
             if following == back[way]:
                 assert [name for name, _ in lattice.exits(at)] == [following]
 

@@ -9,7 +9,7 @@ import pytest
 from tests.drawings import drawer
 from tests.envs.messenger.games import ENV, case, played
 from waybench.core import play_to_end, policy
-from waybench.envs.messenger._drawing import trail
+from waybench.envs.messenger._environment import positions_after_steps
 
 draw = drawer("messenger/roles")
 
@@ -29,7 +29,7 @@ def points(path: str) -> list[tuple[float, float]]:
 def test_ways_are_those_that_were_gone(stage: int, player: str) -> None:
     for item in ENV.source("draw", stage).head(5):
         episode: Any = play_to_end(ENV, item, policy(player))
-        ways = list(trail(item.instance, episode.turns))
+        ways = list(positions_after_steps(item.instance, episode.turns))
         assert len(ways) == episode.state.stored + 1
         world = episode.state.world
         assert ways[-1] == (world.agent, world.places)

@@ -10,8 +10,8 @@ import pytest
 from tests.envs.messenger.games import EAST, ENV, KINDS, NORTH, STAY, First, at, case, played, value
 from waybench.core import EpisodeRecord, Stream, play_to_end, policy
 from waybench.envs.messenger._environment import EXPECTED
-from waybench.envs.messenger._game import PLAYERS, _board, _collision_chance, _risk, _sets
-from waybench.envs.messenger._world import MessengerWorld, advance, begin, collide, move_actors
+from waybench.envs.messenger._game import PLAYERS, _cached_board, _collision_chance, _collision_risk, _location_sets
+from waybench.envs.messenger._world import MessengerWorld, advance_world, collide, move_actors, start_world
 
 EPISODES = 20_000
 
@@ -20,10 +20,10 @@ def games(name: str, stage: int, count: int) -> Iterator[MessengerWorld]:
     """Yield how games end that a player plays, without words and records."""
     source, choose = ENV.source("simulated", stage), PLAYERS[name]
     for number in range(count):
-        world = begin(source.item(number).instance)
+        world = start_world(source.item(number).instance)
         rng = Stream("simulated", name, stage, number)
         for _ in range(world.case.steps):
-            world = advance(world, choose(world.case, world, rng), rng)
+            world = advance_world(world, choose(world.case, world, rng), rng)
             if world.fate:
                 break
         yield world
@@ -37,56 +37,56 @@ def choice(name: str, world: MessengerWorld) -> int:
 
 
 def test_oracle_goes_around_what_the_heuristic_runs_into() -> None:
-    world = at(begin(case()), (10, 10), message=(16, 10), enemy=(12, 10))
+    world = at(start_world(case()), (10, 10), message=(16, 10), enemy=(12, 10))
     assert (choice("heuristic", world), choice("oracle", world)) == (EAST, NORTH)
 
 
 def test_oracle_does_not_step_onto_the_goal_too_early() -> None:
-    world = at(begin(case()), (10, 10), message=(14, 10), goal=(12, 10))
+    world = at(start_world(case()), (10, 10), message=(14, 10), goal=(12, 10))
     assert choice("oracle", world) != EAST
     assert choice("oracle", world._replace(carries=True)) == EAST
 
 
 def test_oracle_takes_the_message_that_decoys_look_like() -> None:
-    world = at(begin(case(stage=3)), (10, 10), message=(12, 10), decoy_message=(8, 10))
+    world = at(start_world(case(stage=3)), (10, 10), message=(12, 10), decoy_message=(8, 10))
     assert choice("oracle", world) == EAST
 
 
 def test_where_nothing_is_safe_the_oracle_takes_what_is_most_probably_survived() -> None:
-    world = at(begin(case("chaser", "immovable", "immovable")), (0, 0), enemy=(2, 1))
+    world = at(start_world(case("chaser", "immovable", "immovable")), (0, 0), enemy=(2, 1))
     # The enemy goes to (2, 0) or to (1, 1). East meets it for certain, the other actions in one case of two.
-    risks = [_risk(world, action) for action in range(5)]
+    risks = [_collision_risk(world, action) for action in range(5)]
     assert risks == [0.5, 0.5, 0.5, 1.0, 0.5]
     assert choice("oracle", world) != EAST
     assert choice("heuristic", world) == EAST  # there is the message
 
 
 def test_noop_does_nothing() -> None:
-    assert choice("noop", begin(case())) == STAY
+    assert choice("noop", start_world(case())) == STAY
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [8, 10])
 def test_sets_of_places_are_what_movers_can_do(kind: str, size: int) -> None:
-    board, rng = _board(size), Stream("sets", kind, size)
+    board, rng = _cached_board(size), Stream("sets", kind, size)
     for number in range(300):
         place, agent = ((rng.below(2 * size - 1), rng.below(2 * size - 1)) for _ in range(2))
         if number % 3 == 0:
             agent = (place[0], agent[1])
-        world = at(begin(case(kind, "immovable", "immovable", cells=((0, 0), (7, 0), (0, 7)), size=size)), agent)
+        world = at(start_world(case(kind, "immovable", "immovable", cells=((0, 0), (7, 0), (0, 7)), size=size)), agent)
         world = world._replace(places=(place, *world.places[1:]))
         reached = {move_actors(world.case, agent, world.places, Stream("sets", number, draw))[0] for draw in range(40)}
-        found = board.spread(_sets(world, [0]), agent)
+        found = board.spread_movers(_location_sets(world, [0]), agent)
         bits = found[0] | found[1] | found[2]
         assert {where for where in reached if where} == {
-            (x, y) for x in range(2 * size - 1) for y in range(2 * size - 1) if bits & board.bit((x, y))
+            (x, y) for x in range(2 * size - 1) for y in range(2 * size - 1) if bits & board.location_bit((x, y))
         }
-        near = board.around(agent)
-        assert bool(near & board.bit(place)) == collide(place, agent)
+        near = board.colliding_locations(agent)
+        assert bool(near & board.location_bit(place)) == collide(place, agent)
 
 
 def test_risk_is_the_share_of_choices_that_meet() -> None:
-    world = at(begin(case("chaser", "immovable", "immovable")), (10, 10), enemy=(12, 12))
+    world = at(start_world(case("chaser", "immovable", "immovable")), (10, 10), enemy=(12, 12))
     assert _collision_chance(world, (12, 12), "chaser", (10, 10)) == 0.0
     # Up leaves it beside the agent, west brings it onto the agent.
     assert _collision_chance(world, (12, 11), "chaser", (10, 10)) == 0.5
@@ -97,7 +97,7 @@ def test_plans_do_not_draw() -> None:
     """The oracle knows what others do no better than anybody: its choice is the same whatever chance brings."""
     source = ENV.source("plans", 3)
     for number in range(20):
-        world = begin(source.item(number).instance)
+        world = start_world(source.item(number).instance)
         chance = First()
         assert PLAYERS["oracle"](world.case, world, chance) == choice("oracle", world)  # type: ignore[arg-type]
         assert not chance.asked

@@ -7,14 +7,14 @@ import pytest
 from tests.envs.messenger.games import EAST, KINDS, NORTH, SOUTH, STAY, WEST, First, at, case
 from waybench.core import Outcome, Stream
 from waybench.envs.messenger._game import RoleRules
-from waybench.envs.messenger._world import MessengerWorld, advance, begin, collide
+from waybench.envs.messenger._world import MessengerWorld, advance_world, collide, start_world
 
 RULES = RoleRules(published=True)
 UP, LEFT, DOWN, RIGHT = (0, -1), (-1, 0), (0, 1), (1, 0)
 
 
 def step(world: MessengerWorld, action: int = STAY) -> MessengerWorld:
-    return advance(world, action, First())
+    return advance_world(world, action, First())
 
 
 # Movement
@@ -24,7 +24,7 @@ def step(world: MessengerWorld, action: int = STAY) -> MessengerWorld:
     ("action", "agent"), [(NORTH, (10, 8)), (SOUTH, (10, 12)), (WEST, (8, 10)), (EAST, (12, 10)), (STAY, (10, 10))]
 )
 def test_agent_moves_a_whole_cell(action: int, agent: tuple[int, int]) -> None:
-    assert step(begin(case()), action).agent == agent
+    assert step(start_world(case()), action).agent == agent
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_agent_stays_on_the_board(corner: tuple[int, int], actions: tuple[int, i
     # The actors are elsewhere, so that nothing is met.
     far = {"enemy": (10, 10), "message": (12, 10), "goal": (8, 10)}
     for action in actions:
-        world = at(begin(case()), corner, **far)
+        world = at(start_world(case()), corner, **far)
         assert step(world, action).agent == corner
         assert RULES.step(world, action, Stream("test")).outcome is Outcome.UNPRODUCTIVE
         assert RULES.step(world, STAY, Stream("test")).outcome is Outcome.OK
@@ -53,36 +53,36 @@ def test_agent_stays_on_the_board(corner: tuple[int, int], actions: tuple[int, i
 )
 def test_what_movers_choose_from(place: tuple[int, int], nearer: list[Any], away: list[Any]) -> None:
     for kind, options in (("chaser", nearer), ("fleeing", away)):
-        world, chance = at(begin(case(kind, "immovable", "immovable")), (10, 10), enemy=place), First()
-        after = advance(world, STAY, chance)
+        world, chance = at(start_world(case(kind, "immovable", "immovable")), (10, 10), enemy=place), First()
+        after = advance_world(world, STAY, chance)
         assert chance.asked == [options]
         assert after.places[0] == (place[0] + options[0][0], place[1] + options[0][1])
 
 
 def test_one_draw_for_each_mover_in_order_and_none_for_what_stands() -> None:
-    world, chance = begin(case("chaser", "immovable", "fleeing", "chaser", "fleeing", stage=3)), First()
-    advance(world, STAY, chance)
+    world, chance = start_world(case("chaser", "immovable", "fleeing", "chaser", "fleeing", stage=3)), First()
+    advance_world(world, STAY, chance)
     # Enemy in the north-west chases, goal in the south-west flees, a decoy in the south-east chases, one in the west.
     assert chance.asked == [[DOWN, RIGHT], [LEFT, DOWN], [UP, LEFT], [UP, LEFT, DOWN]]
 
 
 def test_others_decide_on_where_the_agent_was() -> None:
-    world = at(begin(case("chaser", "immovable", "immovable")), (10, 10), enemy=(10, 16))
+    world = at(start_world(case("chaser", "immovable", "immovable")), (10, 10), enemy=(10, 16))
     assert step(world, EAST).places[0] == (10, 15)  # straight north, although the agent is east of it by now
 
 
 def test_who_flees_stays_where_the_board_ends() -> None:
-    world = at(begin(case("fleeing", "immovable", "immovable")), (10, 10), enemy=(0, 0))
+    world = at(start_world(case("fleeing", "immovable", "immovable")), (10, 10), enemy=(0, 0))
     chance = First()
-    assert advance(world, STAY, chance).places[0] == (0, 0)
+    assert advance_world(world, STAY, chance).places[0] == (0, 0)
     assert chance.asked == [[UP, LEFT]]  # both lead off the board
 
 
 def test_what_is_gone_draws_nothing() -> None:
-    world = begin(case("immovable", "chaser", "immovable"))
+    world = start_world(case("immovable", "chaser", "immovable"))
     world = world._replace(places=(world.places[0], None, world.places[2]), carries=True)
     chance = First()
-    assert advance(world, STAY, chance).places[1] is None
+    assert advance_world(world, STAY, chance).places[1] is None
     assert not chance.asked
 
 
@@ -95,21 +95,21 @@ def test_what_is_gone_draws_nothing() -> None:
 )
 def test_half_a_cell_is_a_collision(place: tuple[int, int], hit: bool) -> None:
     assert collide(place, (10, 10)) is hit
-    after = step(at(begin(case()), (10, 10), enemy=place))
+    after = step(at(start_world(case()), (10, 10), enemy=place))
     assert (after.reward, after.fate) == ((-1.0, "enemy") if hit else (0.0, ""))
 
 
 def test_nothing_is_met_in_passing() -> None:
     """Agent and chaser change sides: only where they end counts."""
-    world = at(begin(case("chaser", "immovable", "immovable")), (10, 10), enemy=(12, 10))
+    world = at(start_world(case("chaser", "immovable", "immovable")), (10, 10), enemy=(12, 10))
     after = step(world, EAST)
     assert (after.agent, after.places[0], after.fate) == ((12, 10), (11, 10), "enemy")  # half a cell over it
-    world = at(begin(case()), (10, 10), enemy=(12, 10))
+    world = at(start_world(case()), (10, 10), enemy=(12, 10))
     assert step(step(world, NORTH), EAST).fate == ""
 
 
 def test_message_and_goal() -> None:
-    world = at(begin(case()), (10, 10), message=(12, 10), goal=(16, 10))
+    world = at(start_world(case()), (10, 10), message=(12, 10), goal=(16, 10))
     took = step(world, EAST)
     assert (took.reward, took.carries, took.places[1], took.fate) == (0.5, True, None, "")
     between = step(took, EAST)
@@ -120,20 +120,20 @@ def test_message_and_goal() -> None:
 
 
 def test_goal_without_the_message_kills_even_where_the_message_is() -> None:
-    after = step(at(begin(case()), (10, 10), message=(12, 10), goal=(13, 10)), EAST)
+    after = step(at(start_world(case()), (10, 10), message=(12, 10), goal=(13, 10)), EAST)
     assert (after.reward, after.fate, after.carries) == (-1.0, "goal", False)
     assert RULES.ending(after) == "failed"
 
 
 def test_enemy_comes_before_everything() -> None:
-    both = step(at(begin(case()), (10, 10), message=(12, 10), enemy=(12, 11)), EAST)
+    both = step(at(start_world(case()), (10, 10), message=(12, 10), enemy=(12, 11)), EAST)
     assert (both.reward, both.fate, both.places[1] is None) == (-1.0, "enemy", False)
-    carrier = at(begin(case(carries=True)), (10, 10), goal=(12, 10), enemy=(11, 10))
+    carrier = at(start_world(case(carries=True)), (10, 10), goal=(12, 10), enemy=(11, 10))
     assert (step(carrier, EAST).reward, step(carrier, EAST).fate) == (-1.0, "enemy")
 
 
 def test_several_enemies_at_once_cost_several() -> None:
-    start = begin(case(stage=3))
+    start = start_world(case(stage=3))
     for places, reward, fate in (
         ({"enemy": (12, 10), "decoy_goal": (12, 11)}, -2.0, "enemy"),
         ({"enemy": (12, 10), "decoy_message": (11, 10), "decoy_goal": (12, 11)}, -3.0, "enemy"),
@@ -147,7 +147,7 @@ def test_several_enemies_at_once_cost_several() -> None:
 
 
 def test_who_has_the_message_makes_another_disappear() -> None:
-    after = step(at(begin(case(carries=True)), (10, 10), message=(12, 10)), EAST)
+    after = step(at(start_world(case(carries=True)), (10, 10), message=(12, 10)), EAST)
     assert (after.reward, after.carries, after.places[1], after.fate) == (0.0, True, None, "")
 
 
@@ -163,16 +163,16 @@ def test_who_has_the_message_makes_another_disappear() -> None:
     ],
 )
 def test_first_touch_decides_stage_1(carries: bool, role: str, reward: float, fate: str) -> None:
-    after = step(at(begin(case(stage=1, carries=carries)), (10, 10), **{role: (12, 10)}), EAST)
+    after = step(at(start_world(case(stage=1, carries=carries)), (10, 10), **{role: (12, 10)}), EAST)
     assert (after.reward, after.fate, after.carries) == (reward, fate, carries)
 
 
 @pytest.mark.parametrize("kind", KINDS[:2])
 def test_movement_keeps_to_a_board_of_any_size(kind: str) -> None:
     cells = ((7, 7), (0, 0), (0, 7))
-    world = begin(case(kind, "immovable", "immovable", cells=cells, at=(4, 4), size=8))
+    world = start_world(case(kind, "immovable", "immovable", cells=cells, at=(4, 4), size=8))
     for number in range(200):
-        world = advance(world, number % 4, Stream("walk", kind, number))
+        world = advance_world(world, number % 4, Stream("walk", kind, number))
         x, y = world.places[0] or (-1, -1)
         assert 0 <= x <= 14 and 0 <= y <= 14
         assert 0 <= min(world.agent) <= max(world.agent) <= 14

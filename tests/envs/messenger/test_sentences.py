@@ -11,7 +11,7 @@ import pytest
 
 from tests.envs.messenger.games import KINDS, ROLES
 from waybench.core import Stream
-from waybench.envs.messenger._items import _MOVES, _MOVING, _PREDICATES, NAMES, UNKNOWN, sentence, things
+from waybench.envs.messenger._items import _MOVES, _MOVING, _PREDICATES, NAMES, UNKNOWN, draw_sentence, role_phrases
 from waybench.envs.messenger._world import FURTHER, NUMBERS, PUBLISHED
 
 CAST = PUBLISHED + FURTHER
@@ -24,7 +24,7 @@ def words(text: str) -> str:
 
 def some(name: str, role: str, kind: str, count: int = 300) -> list[str]:
     rng = Stream("test", name, role, kind)
-    return [sentence(name, role, kind, rng) for _ in range(count)]
+    return [draw_sentence(name, role, kind, rng) for _ in range(count)]
 
 
 def test_every_entity_has_names_and_a_number() -> None:
@@ -49,7 +49,7 @@ def test_a_synonym_stands_alone() -> None:
 def test_nothing_around_a_name_is_another_name() -> None:
     around = [
         *(text for table in (_PREDICATES, _MOVES, _MOVING) for texts in table.values() for text in texts),
-        *(thing for role in ROLES for thing in things(role)),
+        *(thing for role in ROLES for thing in role_phrases(role)),
     ]
     for name in CAST:
         for mine in NAMES[name]:
@@ -81,7 +81,7 @@ def test_sentences_are_of_one_entity_one_role_and_one_movement(role: str, kind: 
             said = {
                 other
                 for other in ROLES
-                for phrase in (*things(other), *(each for each in _PREDICATES[other] if "{thing}" not in each))
+                for phrase in (*role_phrases(other), *(each for each in _PREDICATES[other] if "{thing}" not in each))
                 if words(phrase) in words(text)
             }
             assert said == {role}, text

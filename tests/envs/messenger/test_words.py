@@ -4,8 +4,8 @@ import pytest
 
 from tests.envs.messenger.games import CORNERS, EAST, ENV, STAY, at, case, played
 from waybench.core import Episode
-from waybench.envs.messenger._game import RoleRules, observation
-from waybench.envs.messenger._world import advance, begin, decode
+from waybench.envs.messenger._game import RoleRules, observation_text
+from waybench.envs.messenger._world import advance_world, decode, start_world
 
 PAPER, SOUND = RoleRules(published=True), RoleRules(published=False)
 NONE = "You (agent) don't have the message."
@@ -13,7 +13,7 @@ NONE = "You (agent) don't have the message."
 
 def test_entities_are_listed_by_their_numbers() -> None:
     # bird 5, ship 9, robot 11
-    assert PAPER.observe(begin(case())).split("\n")[3:] == [
+    assert PAPER.observe(start_world(case())).split("\n")[3:] == [
         "- bird 9 steps to your north-east",
         "- ship 10 steps to your north-west",
         "- robot 9 steps to your south-west",
@@ -32,12 +32,12 @@ def test_entities_are_listed_by_their_numbers() -> None:
     ],
 )
 def test_distances_are_of_whole_cells(place: tuple[int, int], line: str) -> None:
-    assert line in PAPER.observe(at(begin(case()), (10, 10), enemy=place)).split("\n")
+    assert line in PAPER.observe(at(start_world(case()), (10, 10), enemy=place)).split("\n")
 
 
 def test_of_those_that_look_alike_paper_names_the_nearest_and_sound_all() -> None:
     world = at(
-        begin(case(stage=3)), (10, 10), message=(10, 4), decoy_message=(10, 14), goal=(2, 10), decoy_goal=(10, 2)
+        start_world(case(stage=3)), (10, 10), message=(10, 4), decoy_message=(10, 14), goal=(2, 10), decoy_goal=(10, 2)
     )
     assert PAPER.observe(world).split("\n")[3:] == [
         "- bird 2 steps to your south",
@@ -54,7 +54,7 @@ def test_of_those_that_look_alike_paper_names_the_nearest_and_sound_all() -> Non
 
 
 def test_death_is_an_error_in_paper_and_told_in_sound() -> None:
-    dead = advance(at(begin(case()), (10, 10), enemy=(12, 10)), EAST, None)  # type: ignore[arg-type]
+    dead = advance_world(at(start_world(case()), (10, 10), enemy=(12, 10)), EAST, None)  # type: ignore[arg-type]
     assert PAPER.observe(dead) == "Environment Error."
     assert SOUND.observe(dead).startswith(
         f"You took action Move East.\n\nYou met the enemy, the ship, and lost the game.\n\n{NONE}\n\nYou see:\n"
@@ -62,7 +62,7 @@ def test_death_is_an_error_in_paper_and_told_in_sound() -> None:
 
 
 def test_death_in_stage_1_shows_the_board() -> None:
-    dead = advance(at(begin(case(stage=1)), (10, 10), goal=(12, 10)), EAST, None)  # type: ignore[arg-type]
+    dead = advance_world(at(start_world(case(stage=1)), (10, 10), goal=(12, 10)), EAST, None)  # type: ignore[arg-type]
     assert PAPER.observe(dead).startswith(f"You took action Move East.\n\n{NONE}\n\nYou see:\n")
     assert "- robot 0 steps with you" in PAPER.observe(dead)
     assert "without the message, and lost the game" in SOUND.observe(dead)
@@ -70,19 +70,19 @@ def test_death_in_stage_1_shows_the_board() -> None:
 
 @pytest.mark.parametrize(("carries", "role"), [(True, "goal"), (True, "message"), (False, "message"), (False, "enemy")])
 def test_sound_tells_every_end(carries: bool, role: str) -> None:
-    over = advance(at(begin(case(stage=1, carries=carries)), (10, 10), **{role: (12, 10)}), EAST, None)  # type: ignore[arg-type]
+    over = advance_world(at(start_world(case(stage=1, carries=carries)), (10, 10), **{role: (12, 10)}), EAST, None)  # type: ignore[arg-type]
     won = role == ("goal" if carries else "message")
     assert ("won the game" in SOUND.observe(over), "lost the game" in SOUND.observe(over)) == (won, not won)
 
 
 def test_decoys_are_told_apart_in_the_end() -> None:
-    over = advance(at(begin(case(stage=3)), (10, 10), decoy_goal=(12, 10)), EAST, None)  # type: ignore[arg-type]
+    over = advance_world(at(start_world(case(stage=3)), (10, 10), decoy_goal=(12, 10)), EAST, None)  # type: ignore[arg-type]
     assert "You met the robot that is an enemy, and lost the game." in SOUND.observe(over)
 
 
 def test_nothing_left_to_see() -> None:
-    world = begin(case())._replace(places=(None, None, None), carries=True)
-    assert observation(world, published=True) == (
+    world = start_world(case())._replace(places=(None, None, None), carries=True)
+    assert observation_text(world, published=True) == (
         "You (agent) already have the message.\n\nYou see nothing away from you."
     )
 

@@ -11,7 +11,7 @@ from tests.drawings import box, dots, drawer, inside, parts, points, steps, text
 from tests.envs.search.cases import EASY, after
 from tests.envs.search.cases import number as case_of
 from waybench.core import play_to_end, policy
-from waybench.envs.search._number import decode, most_steps
+from waybench.envs.search._number import decode, default_max_steps
 
 draw = drawer("search/guessnum")
 PLAYERS = ("random", "heuristic", "noisy-0.3", "oracle")
@@ -92,7 +92,7 @@ def test_what_is_possible_is_shaded(player: str) -> None:
                 assert start - left[0] == pytest.approx(284 * (low - 32) / 64, abs=1)
             # A row for each guess, and for what is possible now, if the number is not found and there is room.
             found = any(turn.events["guess"] == item.instance.target for turn in episode.turns)
-            assert len(below) == min(len(episode.turns) + (not found), most_steps(item.instance))
+            assert len(below) == min(len(episode.turns) + (not found), default_max_steps(item.instance))
 
 
 def test_the_reference_is_the_teacher() -> None:
@@ -135,7 +135,7 @@ def test_what_a_teacher_or_a_coach_puts_in_its_place() -> None:
 
 def test_of_many_guesses_those_around_the_last_are_shown() -> None:
     data = case_of(90, 32, 96)
-    room = most_steps(decode(data))
+    room = default_max_steps(decode(data))
     episode = after("guessnum", data, *map(str, range(32, 32 + room + 2)), max_steps=100)
     svg = draw(episode.item.instance, episode.turns)
     assert values(svg) == [32 + room, 33 + room]

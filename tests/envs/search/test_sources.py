@@ -57,9 +57,9 @@ def test_ranges_that_do_not_exist(level: int, options: dict[str, int], message: 
 def test_graphs_are_drawn_in_the_shape_and_with_the_cycles_asked_for(environment: Any) -> None:
     for shape, most in (("path", 2), ("star", 9), ("balanced", 3)):
         graphs = [item.instance.graph for item in environment.source("k", 10, shape=shape).head(5)]
-        assert all(graph.cycles == 0 and max(map(len, graph.neighbours)) == most for graph in graphs)
+        assert all(graph.cycle_count == 0 and max(map(len, graph.neighbours)) == most for graph in graphs)
     for item in environment.source("k", 10, cycles=4).head(5):
-        assert (item.level, item.instance.graph.cycles, item.proof["cycles"]) == (10, 4, 4)
+        assert (item.level, item.instance.graph.cycle_count, item.proof["cycles"]) == (10, 4, 4)
 
 
 def test_the_optimum_of_a_drawn_tree_is_the_number_of_the_search_s_steps() -> None:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from waybench.core import Invalid
-from waybench.envs.textmap._answers import PRINTED, Hop, published_answer, sound_answer, trajectory
+from waybench.envs.textmap._answers import PRINTED, Hop, parse_published_answer, parse_sound_answer, read_trajectory
 from waybench.testing._hostile import HOSTILE_REPLIES, hostile_variants
 
 GOOD = "[{'location_before': 'Attic', 'action': 'down', 'location_after': 'Kitchen'}]"
@@ -32,7 +32,7 @@ READ_BY_BOTH = {
 
 @pytest.mark.parametrize("name", READ_BY_BOTH)
 def test_what_both_read(name: str) -> None:
-    assert published_answer(READ_BY_BOTH[name]) == sound_answer(READ_BY_BOTH[name]) == HOPS
+    assert parse_published_answer(READ_BY_BOTH[name]) == parse_sound_answer(READ_BY_BOTH[name]) == HOPS
 
 
 READ_BY_NEITHER = {
@@ -55,57 +55,57 @@ READ_BY_NEITHER = {
 
 @pytest.mark.parametrize("name", READ_BY_NEITHER)
 def test_what_neither_reads(name: str) -> None:
-    for read in (published_answer, sound_answer):
+    for read in (parse_published_answer, parse_sound_answer):
         found = read(READ_BY_NEITHER[name])
         assert isinstance(found, Invalid)
         assert found.reason.isprintable()
 
 
 def test_the_published_form_is_any_python_literal_up_to_the_first_bracket() -> None:
-    assert published_answer(GOOD.replace("'down'", "'do' r'wn'")) == HOPS
-    assert published_answer(GOOD.replace("'down'", "'''down'''")) == HOPS
-    assert isinstance(published_answer("See [1]. " + GOOD), Invalid)
-    assert isinstance(published_answer("] " + GOOD), Invalid)
-    assert isinstance(published_answer(f"[{GOOD}]"), Invalid)
-    assert isinstance(published_answer(written("Hall [west]")), Invalid)
-    assert isinstance(published_answer(GOOD.replace("'down'", "'do' + 'wn'")), Invalid)
+    assert parse_published_answer(GOOD.replace("'down'", "'do' r'wn'")) == HOPS
+    assert parse_published_answer(GOOD.replace("'down'", "'''down'''")) == HOPS
+    assert isinstance(parse_published_answer("See [1]. " + GOOD), Invalid)
+    assert isinstance(parse_published_answer("] " + GOOD), Invalid)
+    assert isinstance(parse_published_answer(f"[{GOOD}]"), Invalid)
+    assert isinstance(parse_published_answer(written("Hall [west]")), Invalid)
+    assert isinstance(parse_published_answer(GOOD.replace("'down'", "'do' + 'wn'")), Invalid)
 
 
 def test_sound_reads_the_last_list_of_objects_whatever_its_names() -> None:
-    assert sound_answer("See [1]. " + GOOD + " and [2]") == HOPS
-    assert sound_answer(f"[{GOOD}]") == sound_answer(json.dumps({"way": [OBJECT]})) == HOPS
+    assert parse_sound_answer("See [1]. " + GOOD + " and [2]") == HOPS
+    assert parse_sound_answer(f"[{GOOD}]") == parse_sound_answer(json.dumps({"way": [OBJECT]})) == HOPS
     for name in ("Hall [west]", "]", "aunt jemima's lair", 'at "y2"', "a\\b", "é", "[{'"):
         answer = (Hop("Attic", "down", name),)
-        assert sound_answer(written(name)) == sound_answer(repr(json.loads(written(name)))) == answer
-    assert sound_answer(GOOD.replace("Kitchen", "Aunt\\'s \\x41")) == (Hop("Attic", "down", "Aunt's A"),)
+        assert parse_sound_answer(written(name)) == parse_sound_answer(repr(json.loads(written(name)))) == answer
+    assert parse_sound_answer(GOOD.replace("Kitchen", "Aunt\\'s \\x41")) == (Hop("Attic", "down", "Aunt's A"),)
 
 
 def test_sound_takes_the_last_word() -> None:
     other = GOOD.replace("Kitchen", "Cellar")
-    assert sound_answer(other + GOOD) == HOPS
-    assert isinstance(sound_answer(f"{GOOD} No: {other[:-4]}"), Invalid)
-    assert sound_answer(f"{GOOD} [{{'sorry") == HOPS
-    assert isinstance(sound_answer(GOOD.replace("'action'", "'location_before'")), Invalid)
+    assert parse_sound_answer(other + GOOD) == HOPS
+    assert isinstance(parse_sound_answer(f"{GOOD} No: {other[:-4]}"), Invalid)
+    assert parse_sound_answer(f"{GOOD} [{{'sorry") == HOPS
+    assert isinstance(parse_sound_answer(GOOD.replace("'action'", "'location_before'")), Invalid)
 
 
 def test_keys_and_lead() -> None:
     printed = "[{'prev_node': 'Attic', 'action': 'down', 'node': 'Kitchen'}]"
-    for read in (published_answer, sound_answer):
+    for read in (parse_published_answer, parse_sound_answer):
         assert read(printed, PRINTED) == HOPS
         assert read(GOOD.removeprefix(LEAD), lead=LEAD) == HOPS
         assert isinstance(read(GOOD, PRINTED), Invalid)
-    assert isinstance(published_answer(GOOD, lead=LEAD), Invalid)  # the lead is part of it, whatever is said
-    assert sound_answer(GOOD, lead=LEAD) == HOPS
+    assert isinstance(parse_published_answer(GOOD, lead=LEAD), Invalid)  # the lead is part of it, whatever is said
+    assert parse_sound_answer(GOOD, lead=LEAD) == HOPS
 
 
 def test_half_a_surrogate_becomes_its_escape() -> None:
-    assert sound_answer(written("K\ud800")) == (Hop("Attic", "down", "K\\ud800"),)
+    assert parse_sound_answer(written("K\ud800")) == (Hop("Attic", "down", "K\\ud800"),)
 
 
 def test_a_list_that_was_read_already() -> None:
-    assert trajectory([OBJECT]) == HOPS
+    assert read_trajectory([OBJECT]) == HOPS
     for wrong in (None, 5, "x", {}, [], [None], [OBJECT, []], [OBJECT] * 1_001):
-        assert isinstance(trajectory(wrong), Invalid)
+        assert isinstance(read_trajectory(wrong), Invalid)
 
 
 DEEP = 10**5
@@ -163,7 +163,7 @@ def test_spoilt_answers(good: str) -> None:
 
 
 def _check(reply: str) -> None:
-    for read in (published_answer, sound_answer):
+    for read in (parse_published_answer, parse_sound_answer):
         for lead in ("", LEAD):
             found = read(reply, lead=lead)
             if isinstance(found, Invalid):

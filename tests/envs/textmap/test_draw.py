@@ -26,7 +26,7 @@ from waybench.envs.textmap._extraction_items import Extraction
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._minigame_game import Minigame
 from waybench.envs.textmap._place_map import Edge, PlaceMap, load_map
-from waybench.envs.textmap.drawing._layout import bearing, layout
+from waybench.envs.textmap.drawing._layout import direction_and_certainty, lay_out_places
 from waybench.envs.textmap.drawing._overlay import map_layout
 
 PRESENTATION = waybench.load("textmap/route").presentation
@@ -89,7 +89,7 @@ def caption(svg: str) -> str:
 
 
 def cells(place_map: PlaceMap) -> dict[str, tuple[int, int]]:
-    return dict(zip(place_map.places, layout(place_map.places, place_map.edges), strict=True))
+    return dict(zip(place_map.places, lay_out_places(place_map.places, place_map.edges), strict=True))
 
 
 def test_directions_are_those_of_the_compass() -> None:
@@ -104,8 +104,8 @@ def test_directions_are_those_of_the_compass() -> None:
     [("north", (0, -1)), ("Southwest", (-1, 1)), ("push pram east", (1, 0)), ("climb down rope", (-1, 1))],
 )
 def test_what_words_say_of_directions(action: str, cell: tuple[int, int]) -> None:
-    assert bearing(action)[0] == cell
-    assert bearing(action)[1] > bearing("pray")[1]
+    assert direction_and_certainty(action)[0] == cell
+    assert direction_and_certainty(action)[1] > direction_and_certainty("pray")[1]
 
 
 def test_room_is_made_where_places_are_in_each_others_way() -> None:
@@ -137,7 +137,7 @@ def test_places_of_published_maps(data_dir: Callable[..., Path]) -> None:
         assert min(apart) > 4 * where.radius
         assert all(0 < x < where.width and 0 < y < where.height for x, y in points)
         for each in place_map.edges:
-            (east, south), weight = bearing(each.action)
+            (east, south), weight = direction_and_certainty(each.action)
             (x, y), (column, row) = found[each.source], found[each.target]
             if weight == 1 and each.source != each.target:
                 firm += 1
@@ -178,12 +178,12 @@ def test_the_same_in_every_process() -> None:
 
 def test_a_map_is_laid_out_once_for_all_its_questions() -> None:
     place_map = corridor("once", 9)
-    layout.cache_clear()
+    lay_out_places.cache_clear()
     map_layout.cache_clear()
     for number, question in enumerate(corridor_questions(place_map)):
         draw(replace(question, cutoff=number % 8))
     assert number > 60
-    assert layout.cache_info().misses == 1
+    assert lay_out_places.cache_info().misses == 1
 
 
 def test_moves_are_drawn_as_they_were_told() -> None:

@@ -16,7 +16,7 @@ from waybench.envs.textmap._extraction_items import (
     Extraction,
     TripletGraph,
     decode_extraction,
-    extractions,
+    make_extractions,
     resolve_extraction,
     score_triplets,
 )
@@ -111,16 +111,19 @@ def test_the_graph_of_triplets() -> None:
 
 def test_the_search() -> None:
     whole = TripletGraph(TRUTH, opposites=True)
-    assert whole.answer(ROUTE) == (TRUTH[2], TRUTH[7])
-    assert whole.answer(DESTINATION) == (TRUTH[7], TRUTH[8])
+    assert whole.answer_question(ROUTE) == (TRUTH[2], TRUTH[7])
+    assert whole.answer_question(DESTINATION) == (TRUTH[7], TRUTH[8])
     without = TripletGraph([TRUTH[0], TRUTH[7]], opposites=False)
-    assert without.answer(ROUTE) == ()
-    assert TripletGraph([TRUTH[0], TRUTH[7]], opposites=True).answer(ROUTE) == (Hop("attic", "down", "hall"), TRUTH[7])
-    assert without.answer(DESTINATION) == ()  # nothing is known of climbing
-    assert without.answer(replace(ROUTE, source="garden")) == ()
+    assert without.answer_question(ROUTE) == ()
+    assert TripletGraph([TRUTH[0], TRUTH[7]], opposites=True).answer_question(ROUTE) == (
+        Hop("attic", "down", "hall"),
+        TRUTH[7],
+    )
+    assert without.answer_question(DESTINATION) == ()  # nothing is known of climbing
+    assert without.answer_question(replace(ROUTE, source="garden")) == ()
     # Of two places that a move is said to lead to, that is taken from which it goes on.
     forked = TripletGraph([Hop("hall", "slide", "attic"), TRUTH[7], TRUTH[8]], opposites=False)
-    assert forked.answer(DESTINATION) == (TRUTH[7], TRUTH[8])
+    assert forked.answer_question(DESTINATION) == (TRUTH[7], TRUTH[8])
 
 
 def test_what_comes_of_triplets() -> None:
@@ -267,13 +270,16 @@ def test_json() -> None:
 
 
 def test_extractions() -> None:
-    [found] = extractions(HOUSE, 7, 3, Stream("one"))
+    [found] = make_extractions(HOUSE, 7, 3, Stream("one"))
     assert found.cutoff == 7
     assert len(found.map.steps) == 9
     assert all(question.labels.difficulty(7) for question in found.questions)
     assert sum(len(question.path) == 0 for question in found.questions) == 3
-    assert extractions(HOUSE, 5, 3, Stream("one")) == []  # all steps would be examples
-    assert extractions(replace(HOUSE, edges=(edge("cellar", "climb", "garden", forward=9),)), 7, 3, Stream("one")) == []
+    assert make_extractions(HOUSE, 5, 3, Stream("one")) == []  # all steps would be examples
+    assert (
+        make_extractions(replace(HOUSE, edges=(edge("cellar", "climb", "garden", forward=9),)), 7, 3, Stream("one"))
+        == []
+    )
 
 
 def _published(game: str) -> PlaceMap:
@@ -283,7 +289,7 @@ def _published(game: str) -> PlaceMap:
 @pytest.mark.parametrize("game", PAPERS_GAMES)
 @pytest.mark.parametrize("mode", ["steps", "whole"])
 def test_the_oracle_on_the_paper_s_games(game: str, mode: str) -> None:
-    [task] = extractions(_published(game), 70, 4, Stream("oracle", game))
+    [task] = make_extractions(_published(game), 70, 4, Stream("oracle", game))
     assert len(task.questions) == 8
     for protocol in ("paper", "sound"):
         episode = play_to_end(ENV, item(task), policy("oracle"), {"mode": mode, "protocol": protocol})
@@ -295,7 +301,7 @@ def test_the_oracle_on_the_paper_s_games(game: str, mode: str) -> None:
 
 
 def test_true_triplets_of_zork1() -> None:
-    [task] = extractions(_published("zork1"), 70, 4, Stream("zork1"))
+    [task] = make_extractions(_published("zork1"), 70, 4, Stream("zork1"))
     truth = task.truth
     assert truth[:2] == (Hop("west of house", "north", "north of house"), Hop("north of house", "north", "forest path"))
     assert truth[3] == Hop("up a tree", "get egg", "up a tree")
@@ -304,7 +310,7 @@ def test_true_triplets_of_zork1() -> None:
 
 def test_a_game_that_moves_the_player_by_itself_lowers_the_ceiling() -> None:
     # In zork3 one waits in room 8 and is at the scenic vista; that is a triplet of the walk, but no move of the map.
-    [task] = extractions(_published("zork3"), 70, 4, Stream("zork3"))
+    [task] = make_extractions(_published("zork3"), 70, 4, Stream("zork3"))
     assert Hop("room 8", "wait", "scenic vista") in task.truth
     found = metrics(play_to_end(ENV, item(task), policy("oracle"), {"mode": "whole"}))
     assert found["precision"] < 1

@@ -8,7 +8,7 @@ import pytest
 
 from waybench.core import Episode, Invalid, Item, play_to_end, policy, replay
 from waybench.envs import registry
-from waybench.envs.textmap._frame import length
+from waybench.envs.textmap._frame import distance_in_meters
 from waybench.results import LoggedEpisode, rows
 from waybench.results.comparisons._contrasts import contrast_effects
 
@@ -40,7 +40,10 @@ def item(**question: Any) -> Item[Any]:
 
 
 ROUTE = item(src="yard", dst="loft")
-METERS = {pair: length(ROUTE.instance.map, *pair) for pair in [("hall", "yard"), ("yard", "shed"), ("shed", "hall")]}
+METERS = {
+    pair: distance_in_meters(ROUTE.instance.map, *pair)
+    for pair in [("hall", "yard"), ("yard", "shed"), ("shed", "hall")]
+}
 
 
 def prompt(frame: str, **options: Any) -> str:
@@ -127,7 +130,7 @@ def test_distances_are_the_same_both_ways_and_under_other_names() -> None:
     renamed = env.items.isomorph(original, "key", 1)
     places = original.map.places
     for first, second in [(0, 1), (2, 3), (1, 0)]:
-        assert length(original.map, places[first], places[second]) == length(
+        assert distance_in_meters(original.map, places[first], places[second]) == distance_in_meters(
             renamed.map, renamed.map.places[second], renamed.map.places[first]
         )
 

@@ -9,12 +9,12 @@ import pytest
 
 from tests.envs.textmap import HOUSE, edge, of_edges
 from waybench.core import DataError, UsageError
-from waybench.envs.textmap._instances import cut, published_map, resolve_game, size_class
+from waybench.envs.textmap._instances import insert_published_map, published_map, size_class, truncate_map
 from waybench.envs.textmap._items import MapQuestion, decode_destination, decode_route
 from waybench.envs.textmap._place_map import PlaceMap, walkthrough_text
 
-ROUTE = MapQuestion(cut(HOUSE, 5), 5, "attic", "garden")
-DESTINATION = MapQuestion(cut(HOUSE, 9), 9, "attic", "garden", (HOUSE.edges[2], HOUSE.edges[3]))
+ROUTE = MapQuestion(truncate_map(HOUSE, 5), 5, "attic", "garden")
+DESTINATION = MapQuestion(truncate_map(HOUSE, 9), 9, "attic", "garden", (HOUSE.edges[2], HOUSE.edges[3]))
 # From the fork, "north" leads to two places, and from both of them "east" to the end.
 FORKED = of_edges(
     "forked",
@@ -33,7 +33,7 @@ def data(question: MapQuestion) -> Any:
 
 def test_a_question_has_one_step_more_than_it_shows() -> None:
     assert [step.number for step in ROUTE.map.steps] == list(range(7))
-    assert cut(HOUSE, 8).steps == cut(HOUSE, 400).steps == HOUSE.steps
+    assert truncate_map(HOUSE, 8).steps == truncate_map(HOUSE, 400).steps == HOUSE.steps
     assert decode_route(data(MapQuestion(HOUSE, 2, "attic", "hall"))).map.steps == HOUSE.steps[:4]
 
 
@@ -57,7 +57,7 @@ def test_a_route_keeps_the_rule_of_its_labels() -> None:
             edge("park", "south", "home", forward=3),
         ],
     )
-    released = MapQuestion(cut(around, 3), 3, "shop", "home")
+    released = MapQuestion(truncate_map(around, 3), 3, "shop", "home")
     paper = replace(released, rule="tables")
     assert "labels" not in released.to_json() and paper.to_json()["labels"] == "paper"
     assert decode_route(data(released)) == released and decode_route(data(paper)) == paper
@@ -159,19 +159,19 @@ def test_a_published_game_can_be_named(tmp_path: Path) -> None:
 
     assert published_map("house", locate) == HOUSE
     short = {"game": "house", "src": "attic", "dst": "garden", "cutoff": 5}
-    assert decode_route(resolve_game(short, locate)) == ROUTE
-    question_data = resolve_game({**short, "actions": ["jump", "out"], "cutoff": 9}, locate)
+    assert decode_route(insert_published_map(short, locate)) == ROUTE
+    question_data = insert_published_map({**short, "actions": ["jump", "out"], "cutoff": 9}, locate)
     assert decode_destination(question_data) == DESTINATION
-    assert resolve_game(data(ROUTE), locate) == data(ROUTE)
+    assert insert_published_map(data(ROUTE), locate) == data(ROUTE)
     for wrong in ("../house", "", 7, "house/house", "maison\n"):
         with pytest.raises(DataError, match="game: give the name of a published game"):
-            resolve_game({**short, "game": wrong}, locate)
+            insert_published_map({**short, "game": wrong}, locate)
 
 
 def test_a_game_that_is_not_here_says_how_to_get_it(tmp_path: Path) -> None:
     from waybench.data import locate_file
 
     with pytest.raises(UsageError, match="waybench data fetch mango"):
-        resolve_game(
+        insert_published_map(
             {"game": "zork1", "src": "attic", "dst": "kitchen", "cutoff": 70}, lambda *of: locate_file(*of, tmp_path)
         )

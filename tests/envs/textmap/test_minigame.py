@@ -15,8 +15,8 @@ from tests.envs.textmap import edge
 from waybench.core import AnswerState, DataError, Invalid, Item, Stream, UsageError, play_to_end, policy
 from waybench.envs.textmap._minigame_game import Minigame, decode_minigame, resolve_minigame, sample_minigames
 from waybench.envs.textmap._place_map import NEVER, PlaceMap, WalkthroughStep, load_map
-from waybench.envs.textmap._prefix import walkthrough
-from waybench.envs.textmap.worlds._data import opposite
+from waybench.envs.textmap._prefix import published_walkthrough_text
+from waybench.envs.textmap.worlds._data import opposite_action
 from waybench.envs.textmap.worlds._items import draw_world
 from waybench.envs.textmap.worlds._play import WorldEngine
 
@@ -81,7 +81,7 @@ def metrics(game: Minigame, player: str, **options: Any) -> dict[str, float | No
 
 
 def test_the_prompt_is_example_9() -> None:
-    assert prompt(GAME, local_map=True) == f"{walkthrough(FOREST.steps, 6)}\n{EXAMPLE_9}"
+    assert prompt(GAME, local_map=True) == f"{published_walkthrough_text(FOREST.steps, 6)}\n{EXAMPLE_9}"
     assert prompt(GAME) == prompt(GAME, local_map=True).replace(EXAMPLE_9.splitlines(keepends=True)[0], "")
 
 
@@ -101,14 +101,14 @@ def test_the_prompt_has_nothing_of_what_comes_later(wording: str) -> None:
 
 
 def test_the_local_map_has_what_a_reader_can_know() -> None:
-    assert [(move.action, move.target) for move in replace(GAME, cutoff=3).nearby] == [
+    assert [(move.action, move.target) for move in replace(GAME, cutoff=3).nearby_moves] == [
         ("up", "Up a Tree"),
         ("west", "Altar"),
     ]
     dark = replace(FOREST, edges=(*FOREST.edges[:3], edge("Forest Path", "up", "Up a Tree", 2, 4, later=9)))
-    assert [move.action for move in Minigame(dark, 6, dark.edges[1], LISTED).nearby] == ["south"]
+    assert [move.action for move in Minigame(dark, 6, dark.edges[1], LISTED).nearby_moves] == ["south"]
     unknown = replace(GAME, cutoff=0, move=FOREST.edges[0])
-    assert unknown.nearby == []
+    assert unknown.nearby_moves == []
     assert "map info" not in prompt(unknown, local_map=True)
     assert "ways from here: nothing\n" in prompt(unknown, local_map=True, wording="plain")
 
@@ -252,7 +252,7 @@ def test_the_right_action_has_no_place_of_its_own() -> None:
     at = Counter(game.actions.index(game.move.action) for game in games)
     assert all(15 <= at[place] <= 70 for place in range(10))
     for game in games:  # the right one is never the only way
-        assert sum(opposite(action) is not None for action in game.actions if action != game.move.action) >= 3
+        assert sum(opposite_action(action) is not None for action in game.actions if action != game.move.action) >= 3
 
 
 def test_known_moves_only() -> None:

@@ -64,7 +64,7 @@ def test_all_ways_of_asking_agree_with_the_definition(
     found = listed(paths, choice)
     assert sorted(found) == sorted(expected)
 
-    tally = paths.tally(choice)
+    tally = paths.count_paths(choice)
     pairs = Counter(ends(place_map, path) for path in expected)
     names = place_map.places
     assert {(names[i], names[j]): int(tally.pairs[i, j]) for i, j in np.argwhere(tally.pairs)} == dict(pairs)
@@ -78,11 +78,11 @@ def test_all_ways_of_asking_agree_with_the_definition(
     kinds = ("easy", "hard")
     assert {(kinds[i], int(j)): int(tally.lengths[i, j]) for i, j in np.argwhere(tally.lengths)} == dict(lengths)
 
-    drawn = paths.sample(4, Stream("few"), choice)
+    drawn = paths.sample_paths(4, Stream("few"), choice)
     assert len(set(drawn)) == len(drawn) == min(4, len(expected))
     assert set(drawn) <= set(expected)
-    assert drawn == paths.sample(9, Stream("few"), choice)[:4]
-    assert sorted(paths.sample(10**6, Stream("all"), choice)) == sorted(expected)
+    assert drawn == paths.sample_paths(9, Stream("few"), choice)[:4]
+    assert sorted(paths.sample_paths(10**6, Stream("all"), choice)) == sorted(expected)
 
 
 @given(maps())
@@ -112,13 +112,13 @@ def test_counts_agree_with_rustworkx_on_a_larger_map() -> None:
         for source, targets in rx.all_pairs_all_simple_paths(graph).items()
         for target, paths in targets.items()
     }
-    pairs = Paths(place_map).tally().pairs
+    pairs = Paths(place_map).count_paths().pairs
     assert {(int(i), int(j)): int(pairs[i, j]) for i, j in np.argwhere(pairs)} == expected
 
 
 def test_known_numbers_of_paths() -> None:
     # Ways from corner to corner of a square grid that come to no place twice: OEIS A007764.
-    corner = [int(Paths(square(size)).tally().pairs[0, -1]) for size in range(2, 6)]
+    corner = [int(Paths(square(size)).count_paths().pairs[0, -1]) for size in range(2, 6)]
     assert corner == [2, 12, 184, 8512]
 
 
@@ -126,7 +126,7 @@ def test_known_numbers_of_paths() -> None:
 def test_the_compiled_loop_does_what_it_says(place_map: PlaceMap) -> None:
     compiled = listed(Paths(place_map, 5))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_paths, "_compile_search", lambda: _paths.walk)
+        patch.setattr(_paths, "_compiled_enumeration", lambda: _paths.enumerate_simple_paths)
         assert listed(Paths(place_map, 5)) == compiled
 
 
@@ -152,7 +152,7 @@ def test_blocks_are_bounded(monkeypatch: pytest.MonkeyPatch, paths: int, moves: 
 
 def test_what_is_written_to_does_not_grow_with_the_number_of_paths() -> None:
     def size_of(place_map: PlaceMap) -> int:
-        search = Paths(place_map)._search(_paths.ALL, writes=True)
+        search = Paths(place_map)._start_search(_paths.ALL, writes=True)
         return sum(each.nbytes for each in vars(search).values() if isinstance(each, np.ndarray))
 
     few, many = size_of(square(3)), size_of(square(6))  # 644 paths, and more than anyone can walk
@@ -169,32 +169,32 @@ def test_blocks_are_the_callers_to_keep() -> None:
 def test_the_greatest_value_on_each_path() -> None:
     values = np.array([[each.forward, number] for number, each in enumerate(HOUSE.edges)])
     for block in Paths(HOUSE).blocks():
-        for path, greatest in zip(block, block.greatest(values), strict=True):
+        for path, greatest in zip(block, block.maximum_over_moves(values), strict=True):
             assert (greatest == values[path].max(axis=0)).all()
 
 
 def test_a_budget_ends_the_walk() -> None:
-    total = Paths(square(3)).tally().total
-    assert Paths(square(3), budget=total).tally().total == total
+    total = Paths(square(3)).count_paths().total
+    assert Paths(square(3), budget=total).count_paths().total == total
     short = Paths(square(3), budget=total - 1)
     expected = f"map square 3: more than {total - 1} simple paths would have to be walked: lower the cutoff"
-    for walk in (short.tally, lambda: list(short.blocks()), lambda: short.sample(1, Stream("x"))):
+    for walk in (short.count_paths, lambda: list(short.blocks()), lambda: short.sample_paths(1, Stream("x"))):
         with pytest.raises(UsageError, match=expected):
             walk()
-    assert short.tally(PathSelection(longest=2)).total < total  # each call has the whole of it
-    assert short.tally(PathSelection(longest=2)).total < total
+    assert short.count_paths(PathSelection(longest=2)).total < total  # each call has the whole of it
+    assert short.count_paths(PathSelection(longest=2)).total < total
 
 
 def test_endless_maps_end(watchdog: None) -> None:
     with pytest.raises(UsageError, match="more than 1,000,000 simple paths"):
-        Paths(square(12), budget=10**6).tally()
-    assert Paths(square(12), budget=10**6).tally(PathSelection(longest=3)).total > 1000
+        Paths(square(12), budget=10**6).count_paths()
+    assert Paths(square(12), budget=10**6).count_paths(PathSelection(longest=3)).total > 1000
 
 
 def test_a_long_way_needs_no_deep_stack() -> None:
     length = 1000
     line = of_edges("line", [edge(str(place), "on", str(place + 1), forward=1) for place in range(length)])
-    assert Paths(line).tally().total == length * (length + 1) // 2
+    assert Paths(line).count_paths().total == length * (length + 1) // 2
     (longest,) = (path for block in Paths(line).blocks() for path in block if len(path) == length)
     assert longest.tolist() == list(range(length))
 
@@ -208,7 +208,7 @@ def test_samples_are_uniform() -> None:
     firsts: Counter[Path] = Counter()
     paths = Paths(place_map)
     for number in range(rounds):
-        drawn = paths.sample(5, Stream("uniform", number), choice)
+        drawn = paths.sample_paths(5, Stream("uniform", number), choice)
         seen.update(drawn)
         firsts.update(drawn[:1])
     for counts, expected in ((seen, 5 * rounds / len(every)), (firsts, rounds / len(every))):
@@ -220,15 +220,15 @@ def test_samples_are_uniform() -> None:
 def test_pairs_of_a_sample_are_uniform() -> None:
     # All ordered pairs of different paths are equally probable: 16 paths of the house, of which two are drawn.
     paths = Paths(HOUSE)
-    kinds = 2 * comb(paths.tally().total, 2)
-    seen = Counter(tuple(paths.sample(2, Stream("pairs", number))) for number in range(20 * kinds))
+    kinds = 2 * comb(paths.count_paths().total, 2)
+    seen = Counter(tuple(paths.sample_paths(2, Stream("pairs", number))) for number in range(20 * kinds))
     chi = sum((count - 20) ** 2 / 20 for count in seen.values()) + 20 * (kinds - len(seen))
     assert abs(chi - (kinds - 1)) < 4 * (2 * (kinds - 1)) ** 0.5
 
 
 def test_samples_are_the_same_everywhere() -> None:
-    assert Paths(HOUSE).sample(5, Stream("pinned")) == [(1, 3), (3, 7), (2, 3), (3, 6), (7, 2)]
-    (path,) = Paths(square(5)).sample(1, Stream("pinned"))
+    assert Paths(HOUSE).sample_paths(5, Stream("pinned")) == [(1, 3), (3, 7), (2, 3), (3, 6), (7, 2)]
+    (path,) = Paths(square(5)).sample_paths(1, Stream("pinned"))
     assert path == (3, 1, 14, 32, 50, 67, 69, 74, 57, 55, 37, 16, 22, 38, 42, 48, 30, 11)
 
 
@@ -239,8 +239,8 @@ def test_maps_without_paths() -> None:
         of_edges("loop", [edge("a", "on", "a", 1)]),
     ):
         paths = Paths(place_map)
-        assert (paths.tally().total, paths.tally().average_length) == (0, 0.0)
-        assert listed(paths) == paths.sample(3, Stream("x")) == []
+        assert (paths.count_paths().total, paths.count_paths().average_length) == (0, 0.0)
+        assert listed(paths) == paths.sample_paths(3, Stream("x")) == []
 
 
 def test_numba_waits_until_it_is_needed() -> None:
@@ -249,7 +249,7 @@ def test_numba_waits_until_it_is_needed() -> None:
         "from waybench.envs.textmap import _paths, _place_map\n"
         "paths = _paths.Paths(_place_map.PlaceMap('m', ('a',), (), (), ()))\n"
         "assert 'numba' not in sys.modules\n"
-        "paths.tally()\n"
+        "paths.count_paths()\n"
         "assert 'numba' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=PATIENCE)
@@ -265,5 +265,5 @@ def test_it_compiles_where_nothing_can_be_kept(monkeypatch: pytest.MonkeyPatch) 
         return lambda function: function
 
     monkeypatch.setattr(_compile, "import_module", lambda name: SimpleNamespace(njit=njit))
-    assert _paths._compile_search.__wrapped__() is _paths.walk
+    assert _paths._compiled_enumeration.__wrapped__() is _paths.enumerate_simple_paths
     assert compile_options == [{"cache": True, "nogil": True}, {"nogil": True}]

@@ -11,13 +11,13 @@ from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, WalkthroughS
 from waybench.envs.textmap._prefix import (
     PromptNames,
     all_names,
-    fitting_cut,
-    published_cut,
+    last_step_by_published_rule,
+    last_step_that_fits,
+    places_after_steps,
+    published_walkthrough_text,
     seen_names,
-    simplify_steps,
-    track,
-    walkthrough,
-    with_ids,
+    steps_with_place_names,
+    with_machine_ids,
 )
 from waybench.envs.textmap._wording import (
     CHAT,
@@ -25,7 +25,7 @@ from waybench.envs.textmap._wording import (
     PLAIN,
     TEMPLATES,
     PromptTemplate,
-    opening,
+    opening_text,
     question_text,
 )
 
@@ -72,25 +72,30 @@ def block(number: int) -> str:
 
 
 def test_a_prefix_ends_before_the_next_step() -> None:
-    assert walkthrough(MAP.steps, 0) == block(0)
-    assert walkthrough(MAP.steps, 2) == block(0) + block(1) + block(2)
+    assert published_walkthrough_text(MAP.steps, 0) == block(0)
+    assert published_walkthrough_text(MAP.steps, 2) == block(0) + block(1) + block(2)
     whole = "".join(map(block, range(11))).removesuffix("\n")
-    assert walkthrough(MAP.steps) == walkthrough(MAP.steps, 10) == walkthrough(MAP.steps, 70) == whole
+    assert (
+        published_walkthrough_text(MAP.steps)
+        == published_walkthrough_text(MAP.steps, 10)
+        == published_walkthrough_text(MAP.steps, 70)
+        == whole
+    )
 
 
 def test_a_prefix_of_so_many_tokens() -> None:
     words = Words()
     four = len(words.encode("".join(map(block, range(4))).rstrip()))
-    whole = len(words.encode(walkthrough(MAP.steps) + "\n"))
-    assert published_cut(MAP.steps, words, whole) is None
-    assert published_cut(MAP.steps, words, whole - 1) == 9
-    assert published_cut(MAP.steps, words, four) == 2  # step 3 is there, but so it was meant
-    assert published_cut(MAP.steps, words, four + 3) == 3
-    assert fitting_cut(MAP.steps, words, whole) is None
+    whole = len(words.encode(published_walkthrough_text(MAP.steps) + "\n"))
+    assert last_step_by_published_rule(MAP.steps, words, whole) is None
+    assert last_step_by_published_rule(MAP.steps, words, whole - 1) == 9
+    assert last_step_by_published_rule(MAP.steps, words, four) == 2  # step 3 is there, but so it was meant
+    assert last_step_by_published_rule(MAP.steps, words, four + 3) == 3
+    assert last_step_that_fits(MAP.steps, words, whole) is None
     for number in range(10):
-        fits = len(words.encode(walkthrough(MAP.steps, number)))
-        assert fitting_cut(MAP.steps, words, fits) == number
-    for cut in (published_cut, fitting_cut):
+        fits = len(words.encode(published_walkthrough_text(MAP.steps, number)))
+        assert last_step_that_fits(MAP.steps, words, fits) == number
+    for cut in (last_step_by_published_rule, last_step_that_fits):
         with pytest.raises(UsageError, match="5 tokens are too few for one step"):
             cut(MAP.steps, words, 5)
 
@@ -105,14 +110,18 @@ def test_names_that_a_reader_has_seen() -> None:
 
 def test_the_simplified_walkthrough_names_the_place() -> None:
     places = ["attic", "kitchen", "kitchen", "attic", "attic", "kitchen", "aunt's lair", "hall (west)", "kitchen"]
-    assert list(track(MAP)) == [*places, "hall (east)", "hall (east)"]  # the game itself led back to the kitchen
-    assert walkthrough(simplify_steps(MAP), 1) == (
+    assert list(places_after_steps(MAP)) == [
+        *places,
+        "hall (east)",
+        "hall (east)",
+    ]  # the game itself led back to the kitchen
+    assert published_walkthrough_text(steps_with_place_names(MAP), 1) == (
         "\n==>STEP NUM: 0\n==>ACT: Init\n==>OBSERVATION: attic\n\n"
         "\n==>STEP NUM: 1\n==>ACT: down\n==>OBSERVATION: kitchen\n\n"
     )
-    assert len(simplify_steps(MAP, 4)) == 5
+    assert len(steps_with_place_names(MAP, 4)) == 5
     with pytest.raises(UsageError, match="no move"):
-        track(PlaceMap("house", MAP.places, (), (), MAP.steps))
+        places_after_steps(PlaceMap("house", MAP.places, (), (), MAP.steps))
 
 
 def test_of_several_ends_the_one_from_which_the_way_goes_on() -> None:
@@ -121,19 +130,27 @@ def test_of_several_ends_the_one_from_which_the_way_goes_on() -> None:
     steps = tuple(
         WalkthroughStep(number, text, "") for number, text in enumerate(["", "go", "back", "go", "back", "Go ", "up"])
     )
-    assert track(PlaceMap("x", ("a", "b", "c", "d"), ("go",), edges, steps)) == ("a", "b", "a", "c", "a", "b", "d")
+    assert places_after_steps(PlaceMap("x", ("a", "b", "c", "d"), ("go",), edges, steps)) == (
+        "a",
+        "b",
+        "a",
+        "c",
+        "a",
+        "b",
+        "d",
+    )
 
 
 def test_names_with_machine_ids() -> None:
     ids = {place: f"obj{number}" for number, place in enumerate(MAP.places)}
-    marked = with_ids(MAP, ids)
+    marked = with_machine_ids(MAP, ids)
     assert marked.places == ("hall (obj0)", "attic (obj1)", "kitchen (obj2)", "aunt's lair (obj3)", "hall (obj4)")
     assert marked.edges[3][:3] == ("aunt's lair (obj3)", "hall (obj0)", "pray")
     assert marked.steps is MAP.steps
     with pytest.raises(UsageError, match="'attic' has no id"):
-        with_ids(MAP, {"hall (west)": "1"})
+        with_machine_ids(MAP, {"hall (west)": "1"})
     with pytest.raises(UsageError, match="same name"):
-        with_ids(MAP, dict.fromkeys(MAP.places, "1"))
+        with_machine_ids(MAP, dict.fromkeys(MAP.places, "1"))
 
 
 ROUTE = Ask("attic", "aunt's lair")
@@ -142,8 +159,8 @@ DESTINATION = Ask("attic", "aunt's lair", ("down", "east"))
 
 @pytest.mark.parametrize("template", TEMPLATES.values(), ids=TEMPLATES)
 def test_an_opening_tells_the_same_whatever_is_asked(template: PromptTemplate) -> None:
-    beginning = opening(template, walkthrough(MAP.steps, 6), seen_names(MAP, 6))
-    assert walkthrough(MAP.steps, 6) in beginning  # braces in a game's text are left alone
+    beginning = opening_text(template, published_walkthrough_text(MAP.steps, 6), seen_names(MAP, 6))
+    assert published_walkthrough_text(MAP.steps, 6) in beginning  # braces in a game's text are left alone
     assert "lair" in beginning and "hall" not in beginning
     for question in (ROUTE, DESTINATION):
         text = question_text(template, question)
@@ -155,7 +172,7 @@ def test_an_opening_tells_the_same_whatever_is_asked(template: PromptTemplate) -
 
 
 def test_the_templates_of_the_examples() -> None:
-    assert opening(PAPER_EXAMPLES, "...", PromptNames(("a", "b c"), ("up",))) == (
+    assert opening_text(PAPER_EXAMPLES, "...", PromptNames(("a", "b c"), ("up",))) == (
         "...\n\nThe allowed actions are: up\nThe list of places are: a, b c\n"
     )
     ends = (

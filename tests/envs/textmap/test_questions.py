@@ -57,12 +57,16 @@ def test_ids_are_of_the_json_of_the_moves() -> None:
 
 
 def test_a_destination_question() -> None:
-    found = destination_question(HOUSE, [HOUSE.edge("attic", "jump", "hall"), HOUSE.edge("hall", "out", "garden")])
+    found = destination_question(
+        HOUSE, [HOUSE.find_edge("attic", "jump", "hall"), HOUSE.find_edge("hall", "out", "garden")]
+    )
     assert (found.source, found.target) == ("attic", "garden")
     assert (found.step_count, found.shortest, found.diff_shortest) == (2, 2, 0)
     assert found.labels == Labels(forward=6, known=6, forward_named=6, known_named=6, counted=6)
     assert [found.labels.difficulty(cutoff) for cutoff in (5, 6, 10**6)] == [None, "easy", "easy"]
-    long = destination_question(HOUSE, [HOUSE.edge("hall", "out", "garden"), HOUSE.edge("garden", "up", "attic")])
+    long = destination_question(
+        HOUSE, [HOUSE.find_edge("hall", "out", "garden"), HOUSE.find_edge("garden", "up", "attic")]
+    )
     assert (long.step_count, long.shortest, long.diff_shortest) == (2, 1, 1)
     assert [long.labels.difficulty(cutoff) for cutoff in (6, 7, 10**6)] == [None, "hard", "hard"]
 
@@ -89,7 +93,7 @@ def test_the_pairs_of_a_difficulty_are_those_that_have_it_one_by_one(
     for difficulty in DIFFICULTIES:
         wanted = [(one.source, one.target) for one in each if one.difficulty(cutoff, rule) == difficulty]
         known = routes(place_map)
-        assert [known.pair(number) for number in known.pairs(difficulty, cutoff, rule)] == wanted
+        assert [known.pair_of_number(number) for number in known.pair_numbers(difficulty, cutoff, rule)] == wanted
 
 
 def test_the_rule_of_the_tables_looks_at_the_shortest_ways_of_the_whole_map() -> None:
@@ -154,11 +158,11 @@ def test_counts_agree_with_the_questions(place_map: PlaceMap, cutoff: int, rule:
 def test_samples_are_of_the_difficulty_that_was_asked_for() -> None:
     for difficulty in ("easy", "hard"):
         choice = PathSelection(difficulty=difficulty, longest=2)
-        sample = Paths(HOUSE, 7).sample(3, Stream("some"), choice)
+        sample = Paths(HOUSE, 7).sample_paths(3, Stream("some"), choice)
         drawn = [destination_question(HOUSE, [HOUSE.edges[number] for number in path]) for path in sample]
         assert len({question.id for question in drawn}) == 3
         assert {(question.labels.difficulty(7), question.step_count <= 2) for question in drawn} == {(difficulty, True)}
-        assert sample == Paths(HOUSE, 7).sample(3, Stream("some"), choice)
+        assert sample == Paths(HOUSE, 7).sample_paths(3, Stream("some"), choice)
 
 
 def test_questions_are_a_stream() -> None:

@@ -8,14 +8,14 @@ import pytest
 import waybench
 from tests.envs.textmap import HOUSE, edge, of_edges
 from waybench.core import Episode, EpisodeRecord, Item, Outcome, play_to_end, policy
-from waybench.envs.textmap._instances import cut
+from waybench.envs.textmap._instances import truncate_map
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._measures import prove
 
 ROUTE, DESTINATION = waybench.load("textmap/route"), waybench.load("textmap/destination")
 PATH = (HOUSE.edges[1], HOUSE.edges[3])  # attic, down, hall, out, garden
-TO_GARDEN = MapQuestion(cut(HOUSE, 9), 9, "attic", "garden")
-FROM_ATTIC = MapQuestion(cut(HOUSE, 9), 9, "attic", "garden", PATH)
+TO_GARDEN = MapQuestion(truncate_map(HOUSE, 9), 9, "attic", "garden")
+FROM_ATTIC = MapQuestion(truncate_map(HOUSE, 9), 9, "attic", "garden", PATH)
 RIGHT = [("attic", "down", "hall"), ("hall", "out", "garden")]
 KEYS = ("location_before", "action", "location_after")
 
@@ -109,8 +109,8 @@ def test_what_cannot_be_read_is_a_failure_in_both_protocols_and_left_out_of_the_
 def test_what_cannot_be_known_is_kept_apart() -> None:
     # The cellar is dug at step 8; nothing leads out of it.
     for question, value in (
-        (MapQuestion(cut(HOUSE, 7), 7, "garden", "cellar"), None),
-        (MapQuestion(cut(HOUSE, 7), 7, "garden", "cellar", (HOUSE.edges[6],)), 1),
+        (MapQuestion(truncate_map(HOUSE, 7), 7, "garden", "cellar"), None),
+        (MapQuestion(truncate_map(HOUSE, 7), 7, "garden", "cellar", (HOUSE.edges[6],)), 1),
         (MapQuestion(HOUSE, 9, "cellar", "garden"), None),
     ):
         record = answered(question, reply(("garden", "dig", "cellar")))
@@ -121,9 +121,9 @@ def test_what_cannot_be_known_is_kept_apart() -> None:
 
 
 def test_hard_questions() -> None:
-    hard = MapQuestion(cut(HOUSE, 4), 4, "garden", "attic")  # by "in", which is known from "out" only
+    hard = MapQuestion(truncate_map(HOUSE, 4), 4, "garden", "attic")  # by "in", which is known from "out" only
     assert (prove(hard)["difficulty"], prove(hard)["easy_from"]) == (None, 7)  # its name is known two steps later
-    later = MapQuestion(cut(HOUSE, 5), 5, "garden", "attic")
+    later = MapQuestion(truncate_map(HOUSE, 5), 5, "garden", "attic")
     assert prove(later) == {
         "answerable": True,
         "difficulty": "hard",
@@ -134,12 +134,12 @@ def test_hard_questions() -> None:
 
 
 def test_all_questions_about_a_prefix_begin_with_the_same_text() -> None:
-    other = MapQuestion(cut(HOUSE, 9), 9, "hall", "cellar")
+    other = MapQuestion(truncate_map(HOUSE, 9), 9, "hall", "cellar")
     for environment, questions in ((ROUTE, (TO_GARDEN, other)), (DESTINATION, (FROM_ATTIC,))):
         for wording in environment.playing.options[1].choices:
             for question in questions:
                 play = environment.playing.play(environment.resolve_options({"wording": wording}))
-                begin = play.wording.opening(question.map, 9)
+                begin = play.wording.opening_text(question.map, 9)
                 [message] = Episode(environment, item(question), {"wording": wording}).messages
                 assert message.text.startswith(begin)
                 assert HOUSE.steps[9].observation in begin
@@ -153,7 +153,7 @@ def text_of(question: MapQuestion, **options: Any) -> str:
 
 
 def test_lists_tell_nothing_of_what_comes_later_in_sound() -> None:
-    early = MapQuestion(cut(HOUSE, 3), 3, "attic", "garden")
+    early = MapQuestion(truncate_map(HOUSE, 3), 3, "attic", "garden")
     assert "'cellar'" in text_of(early)
     assert "'dig'" in text_of(early)
     for prompt in (text_of(early, protocol="sound"), text_of(early, lists="seen")):
@@ -166,13 +166,13 @@ def test_lists_tell_nothing_of_what_comes_later_in_sound() -> None:
 
 
 def test_observations_can_be_names_alone() -> None:
-    prompt = text_of(MapQuestion(cut(HOUSE, 3), 3, "attic", "garden"), observations="names")
+    prompt = text_of(MapQuestion(truncate_map(HOUSE, 3), 3, "attic", "garden"), observations="names")
     assert "Tick" not in prompt
     assert "==>STEP NUM: 3\n==>ACT: wait\n==>OBSERVATION: garden\n" in prompt
 
 
 def test_nothing_beyond_the_cutoff_is_shown() -> None:
-    prompt = text_of(MapQuestion(cut(HOUSE, 3), 3, "attic", "garden"))
+    prompt = text_of(MapQuestion(truncate_map(HOUSE, 3), 3, "attic", "garden"))
     assert "Tick 3." in prompt
     assert "Tick 4." not in prompt
 

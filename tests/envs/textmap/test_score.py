@@ -14,13 +14,13 @@ from waybench.envs.textmap._answers import (
     Hop,
     MatchingRules,
     MoveIndex,
-    destinations,
-    length_weight,
+    answer_success,
+    is_reasoning_right,
     move_index,
-    reasoning,
-    success,
+    path_length_weight,
+    possible_destinations,
 )
-from waybench.envs.textmap._instances import distance, similarity
+from waybench.envs.textmap._instances import edit_distance, name_similarity
 from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap
 
 
@@ -65,16 +65,16 @@ def table(one: str, other: str) -> int:
 
 @given(st.text("abcé]", max_size=90), st.text("abcé]", max_size=20))
 def test_distance(one: str, other: str) -> None:
-    assert distance(one, other) == distance(other, one) == table(one, other)
+    assert edit_distance(one, other) == edit_distance(other, one) == table(one, other)
 
 
 def test_similarity() -> None:
-    assert similarity("House", "house") == 1
-    assert similarity("The House", "house") == 1 - 4 / 9
-    assert similarity("", "") == similarity("", "a") == similarity("abc", "xyz") == 0
-    assert similarity("İ", "i") == 0.5  # in small letters it has two characters
-    assert similarity("a" * 1_001, "a" * 1_001) == 0
-    assert similarity("a" * 1_000, "a") == 1 - 999 / 1000
+    assert name_similarity("House", "house") == 1
+    assert name_similarity("The House", "house") == 1 - 4 / 9
+    assert name_similarity("", "") == name_similarity("", "a") == name_similarity("abc", "xyz") == 0
+    assert name_similarity("İ", "i") == 0.5  # in small letters it has two characters
+    assert name_similarity("a" * 1_001, "a" * 1_001) == 0
+    assert name_similarity("a" * 1_000, "a") == 1 - 999 / 1000
 
 
 def test_normal() -> None:
@@ -106,14 +106,14 @@ ROUTE = Ask("attic", "garden")
     ],
 )
 def test_a_route_is_executed(hops: tuple[Hop, ...], paper: int, sound: int) -> None:
-    assert (success(MAP, ROUTE, hops, PAPER), success(MAP, ROUTE, hops, SOUND)) == (paper, sound)
+    assert (answer_success(MAP, ROUTE, hops, PAPER), answer_success(MAP, ROUTE, hops, SOUND)) == (paper, sound)
 
 
 def test_a_route_by_an_ambiguous_move_succeeds_if_it_can() -> None:
     hops = answer("garden", "pray", "?", "north", "hill")
     for rules in (PAPER, SOUND):
-        assert success(MAP, Ask("garden", "hill"), hops, rules) == 1
-        assert success(MAP, Ask("garden", "forest (dark)"), hops[:1], rules) == 1
+        assert answer_success(MAP, Ask("garden", "hill"), hops, rules) == 1
+        assert answer_success(MAP, Ask("garden", "forest (dark)"), hops[:1], rules) == 1
 
 
 def test_of_equally_close_moves_the_one_that_leads_on_is_taken() -> None:
@@ -126,7 +126,7 @@ def test_of_equally_close_moves_the_one_that_leads_on_is_taken() -> None:
     assert index.resolve_action("n", ["attic"], SOUND) is None
     # What has nothing in common with any action is none, wherever one is.
     for said in ("", "xx"):
-        assert all(similarity(said, action) == 0 for action in index.actions)
+        assert all(name_similarity(said, action) == 0 for action in index.actions)
         assert all(index.resolve_action(said, [place], PAPER) is None for place in PLACES)
     shuffled = list(EDGES)
     random.Random(5).shuffle(shuffled)
@@ -136,9 +136,9 @@ def test_of_equally_close_moves_the_one_that_leads_on_is_taken() -> None:
 def test_a_map_without_moves() -> None:
     empty = PlaceMap("house", PLACES, (), (), ())
     for rules in (PAPER, SOUND):
-        assert success(empty, ROUTE, answer("attic", "down", "garden"), rules) == 0
-        assert not reasoning(empty, ROUTE, answer("attic", "down", "garden"), rules)
-    assert length_weight(empty, ROUTE, answer("attic", "down", "garden")) == 0
+        assert answer_success(empty, ROUTE, answer("attic", "down", "garden"), rules) == 0
+        assert not is_reasoning_right(empty, ROUTE, answer("attic", "down", "garden"), rules)
+    assert path_length_weight(empty, ROUTE, answer("attic", "down", "garden")) == 0
 
 
 DOWN_EAST = Ask("attic", "garden", ("down", "east"))
@@ -150,26 +150,28 @@ DOWN_EAST = Ask("attic", "garden", ("down", "east"))
 )
 def test_of_a_destination_the_last_place_counts(after: str, paper: float, sound: float) -> None:
     hops = answer("?", "?", "?", "?", after)
-    assert success(MAP, DOWN_EAST, hops, PAPER) == pytest.approx(paper)
-    assert success(MAP, DOWN_EAST, hops, SOUND) == sound
+    assert answer_success(MAP, DOWN_EAST, hops, PAPER) == pytest.approx(paper)
+    assert answer_success(MAP, DOWN_EAST, hops, SOUND) == sound
 
 
 def test_every_place_that_the_moves_can_lead_to_is_right() -> None:
     question = Ask("kitchen", "forest (dark)", ("east", "pray"))
-    assert destinations(MAP, question) == {"forest (dark)", "forest (light)"}
+    assert possible_destinations(MAP, question) == {"forest (dark)", "forest (light)"}
     hops = answer("?", "?", "forest (light)")
     for rules in (PAPER, SOUND):
-        assert success(MAP, question, hops, rules) == 1
-    assert success(MAP, question, hops, PAPER, any_reached=False) == similarity("forest (dark)", "forest (light)")
-    assert success(MAP, question, hops, SOUND, any_reached=False) == 0
+        assert answer_success(MAP, question, hops, rules) == 1
+    assert answer_success(MAP, question, hops, PAPER, any_reached=False) == name_similarity(
+        "forest (dark)", "forest (light)"
+    )
+    assert answer_success(MAP, question, hops, SOUND, any_reached=False) == 0
 
 
 def test_the_weight_is_the_shortest_length_by_the_answered_one() -> None:
     way = answer("attic", "down", "kitchen", "east", "garden")
-    assert length_weight(MAP, ROUTE, way) == length_weight(MAP, DOWN_EAST, way) == 1
-    assert length_weight(MAP, ROUTE, way[:1]) == 1
-    assert length_weight(MAP, ROUTE, way * 2) == length_weight(MAP, DOWN_EAST, way * 2) == 0.5
-    assert length_weight(MAP, Ask("hill", "attic"), way) == 0
+    assert path_length_weight(MAP, ROUTE, way) == path_length_weight(MAP, DOWN_EAST, way) == 1
+    assert path_length_weight(MAP, ROUTE, way[:1]) == 1
+    assert path_length_weight(MAP, ROUTE, way * 2) == path_length_weight(MAP, DOWN_EAST, way * 2) == 0.5
+    assert path_length_weight(MAP, Ask("hill", "attic"), way) == 0
 
 
 BOTH, PAPER_ONLY, SOUND_ONLY, NEITHER = (True, True), (True, False), (False, True), (False, False)
@@ -194,7 +196,7 @@ BOTH, PAPER_ONLY, SOUND_ONLY, NEITHER = (True, True), (True, False), (False, Tru
     ],
 )
 def test_reasoning(question: Ask, hops: tuple[Hop, ...], expected: tuple[bool, bool]) -> None:
-    assert (reasoning(MAP, question, hops, PAPER), reasoning(MAP, question, hops, SOUND)) == expected
+    assert (is_reasoning_right(MAP, question, hops, PAPER), is_reasoning_right(MAP, question, hops, SOUND)) == expected
 
 
 @pytest.mark.usefixtures("watchdog")
@@ -202,5 +204,5 @@ def test_reasoning(question: Ask, hops: tuple[Hop, ...], expected: tuple[bool, b
 def test_long_answers(rules: MatchingRules) -> None:
     hops = tuple(Hop("x" * 1_000, f"{number:1000}", "]" * 1_000) for number in range(1_000))
     for question in (ROUTE, DOWN_EAST):
-        assert success(MAP, question, hops, rules) == 0
-        assert not reasoning(MAP, question, hops, rules)
+        assert answer_success(MAP, question, hops, rules) == 0
+        assert not is_reasoning_right(MAP, question, hops, rules)

@@ -12,7 +12,7 @@ import waybench
 from tests.envs.textmap import edge, of_edges
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._place_map import PlaceMap, load_map
-from waybench.envs.textmap.drawing._atlas import draw_map, sheet, split
+from waybench.envs.textmap.drawing._atlas import draw_map, make_sheet, split_into_panels
 
 Box = tuple[float, float, float, float]
 
@@ -45,7 +45,7 @@ def boxes(place_map: PlaceMap) -> dict[str, Box]:
     """Return where each place is on the sheet."""
     return {
         place: (x + box.box[0], y + box.box[1], x + box.box[2], y + box.box[3])
-        for panel in sheet(place_map).panels
+        for panel in make_sheet(place_map).panels
         for x, y in [panel.origin]
         for place, box in panel.boxes.items()
     }
@@ -64,9 +64,9 @@ def actions(svg: str) -> list[tuple[str, Box]]:
 
 
 def test_levels_are_panels_and_small_parts_join_a_neighbour() -> None:
-    parts = split(HOUSE)
+    parts = split_into_panels(HOUSE)
     assert [sorted(part) for part in parts] == [["hall", "library", "loft", "parlour"], ["cellar", "tunnel", "vault"]]
-    first, second = sheet(HOUSE).panels
+    first, second = make_sheet(HOUSE).panels
     assert (first.title, second.title) == ("1: 4 places", "2: 3 places")
     assert first.boxes["hall"].tags == ("down → 2: cellar",)
     assert second.boxes["cellar"].tags == ("up → 1: hall",)
@@ -74,7 +74,7 @@ def test_levels_are_panels_and_small_parts_join_a_neighbour() -> None:
 
 def test_separate_parts_are_panels_too() -> None:
     apart = of_edges("apart", [edge("a", "east", "b", forward=2), edge("c", "east", "d", forward=1)])
-    assert [sorted(part) for part in split(apart)] == [["c", "d"], ["a", "b"]]
+    assert [sorted(part) for part in split_into_panels(apart)] == [["c", "d"], ["a", "b"]]
 
 
 def test_directions_are_kept() -> None:
@@ -87,7 +87,7 @@ def test_what_is_drawn() -> None:
     svg = draw_map(question(HOUSE))
     root = ElementTree.fromstring(svg)
     assert root.attrib["aria-label"] == "Map of 7 places and 9 moves."
-    found = sheet(HOUSE)
+    found = make_sheet(HOUSE)
     assert float(root.attrib["width"]) == pytest.approx(found.width, abs=1)
     titles = [title.text or "" for title in root.iter("title")]
     assert "hall\neast: parlour (walked at step 1)\ndown: cellar (walked at step 3)" in titles
@@ -104,7 +104,7 @@ def test_no_names_of_published_maps_overlap(game: str, data_dir: Any) -> None:
     found = boxes(place_map)
     assert set(found) == set(place_map.places)
     assert not [pair for pair in combinations(found, 2) if overlap(found[pair[0]], found[pair[1]])]
-    whole = sheet(place_map)
+    whole = make_sheet(place_map)
     assert all(
         left >= 0 and top >= 0 and right <= whole.width and low <= whole.height
         for left, top, right, low in found.values()
@@ -121,7 +121,7 @@ def test_no_names_of_published_maps_overlap(game: str, data_dir: Any) -> None:
 def test_names_fit_into_their_boxes() -> None:
     long = "a very long corridor (the east end of it, behind the chapel, in the rain)"
     place_map = of_edges("long", [edge(long, "north", "x", forward=1), edge("x", "east", "y" * 90, forward=2)])
-    for panel in sheet(place_map).panels:
+    for panel in make_sheet(place_map).panels:
         for box in panel.boxes.values():
             left, top, right, bottom = box.box
             assert max(map(len, box.name)) * 6.5 <= right - left

@@ -10,8 +10,8 @@ import pytest
 
 from waybench.core import Stream, UsageError, resolve
 from waybench.envs.textmap._place_map import NEVER, PlaceMap, read_walkthrough, walkthrough_text
-from waybench.envs.textmap.worlds._data import DIRECTIONS, Exit, TextWorld, WorldStyle, opposite
-from waybench.envs.textmap.worlds._items import WORLD_OPTIONS, learn_map, walk, world_item
+from waybench.envs.textmap.worlds._data import DIRECTIONS, Exit, TextWorld, WorldStyle, opposite_action
+from waybench.envs.textmap.worlds._items import WORLD_OPTIONS, draw_walkthrough, learn_map, world_item
 from waybench.envs.textmap.worlds._play import Situation, WorldEngine
 from waybench.envs.textmap.worlds._world import make_world
 
@@ -109,7 +109,7 @@ def test_steps_of_moves_are_those_of_the_walkthrough() -> None:
         for edge in place_map.edges:
             if edge.forward < NEVER:
                 assert place_map.steps[edge.forward].action == edge.action
-            back = edges.get((edge.target, edge.source, opposite(edge.action) or ""))
+            back = edges.get((edge.target, edge.source, opposite_action(edge.action) or ""))
             assert edge.reverse == (back.forward if back else NEVER)
             assert edge.known_step < NEVER and edge.named_step < NEVER
             assert edge.forward <= edge.forward_named and edge.reverse <= edge.reverse_named
@@ -125,7 +125,7 @@ def test_an_opposite_that_does_not_lead_back_is_not_inferred() -> None:
         number = {place.name.lower(): index for index, place in enumerate(world.places)}
         known = {edge[:3] for edge in place_map.edges}
         for source, target, action, forward, *_ in place_map.edges:
-            back = opposite(action)
+            back = opposite_action(action)
             if forward < NEVER and ways.get((number[target], back or "")) != number[source]:
                 assert (target, source, back) not in known
                 count += 1
@@ -137,7 +137,7 @@ def test_all_moves_are_one_way_or_none() -> None:
     assert all(edge.reverse == NEVER for edge in place_map.edges)
     world = item(30, one_way=0)[1]
     ways = {(way.source, way.action): way.target for way in world.exits}
-    assert all(ways[way.target, opposite(way.action) or ""] == way.source for way in world.exits)
+    assert all(ways[way.target, opposite_action(way.action) or ""] == way.source for way in world.exits)
 
 
 def test_dark_places_are_named_late() -> None:
@@ -176,7 +176,7 @@ def test_a_name_that_is_not_told_again_is_known_from_the_move() -> None:
         (("east", "south", "light lamp", "east", "extinguish lamp", "south", "east", "south"), (4, 6)),
     ):
         place_map = learned(world, actions)
-        found = [place_map.edge(*move).forward_named for move in (("a", "east", "b"), ("b", "south", "a"))]
+        found = [place_map.find_edge(*move).forward_named for move in (("a", "east", "b"), ("b", "south", "a"))]
         assert tuple(found) == named
         assert all(edge.reverse == NEVER for edge in place_map.edges)
 
@@ -196,7 +196,7 @@ def test_shares_are_kept() -> None:
         once = {
             frozenset((way.source, way.target))
             for way in world.exits
-            if ways.get((way.target, opposite(way.action) or "")) != way.source
+            if ways.get((way.target, opposite_action(way.action) or "")) != way.source
         }
         assert len(links) * 0.15 < len(once) < len(links) * 0.35
 
@@ -305,7 +305,7 @@ def test_bounds() -> None:
             item(level)
     for steps in (0, 5001):
         with pytest.raises(UsageError, match="from 1 to 5000"):
-            walk(WorldEngine(item(4)[1]), Stream("x"), steps)
+            draw_walkthrough(WorldEngine(item(4)[1]), Stream("x"), steps)
     assert len(item(4, steps=5000)[0].steps) == 5001
     assert len(item(400)[0].places) == 400
     assert len(item(400, one_way=1, special=1, doors=1, dark=1, confusable=1, prose=3)[0].places) == 400

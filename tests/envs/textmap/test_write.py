@@ -100,7 +100,7 @@ def test_what_breaks_off_has_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyP
         yield "one"
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("waybench.envs.textmap._questions._paths", broken)
+    monkeypatch.setattr("waybench.envs.textmap._questions._path_record_lines", broken)
     with pytest.raises(KeyboardInterrupt):
         write_map(tmp_path, HOUSE)
     assert not list(tmp_path.glob("house.all2all.*")) and (tmp_path / "house.all_pairs.jsonl").exists()

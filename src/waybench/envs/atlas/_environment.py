@@ -41,48 +41,45 @@ from waybench.core import (
     proof_metric,
     unread_reply_kind,
 )
-from waybench.envs.atlas._drawing import draw_picture, scenes
 from waybench.envs.atlas._game import (
     CONDITION,
     CONDITIONS,
     SENTENCES,
+    Condition,
     Moves,
     Walk,
     WorldGame,
-    first_budget,
-    floors,
+    first_leg_budget,
+    guess_rates_by_level,
     story_parts,
 )
 from waybench.envs.atlas._generate import HIGHEST_LEVEL, LADDER, OPTIONS, SAMPLE_LEVELS, WorldSource
 from waybench.envs.atlas._players import POLICIES
-from waybench.envs.atlas._wording import WorldWording, read_moves
+from waybench.envs.atlas._wording import WorldWording, draw_picture, read_moves, scenes
 from waybench.envs.atlas._world import DIRECTIONS, World, decode, isomorph, prove
 
 _USUAL = "act"  # the default condition
 _KEYS = dict(zip(DIRECTIONS, ("up", "right", "down", "left"), strict=True))
 
 
-def _condition(record: EpisodeRecord) -> str:
-    return record.options[CONDITION]
+def _recorded_condition(record: EpisodeRecord) -> Condition:
+    """Return the condition of a record."""
+    return CONDITIONS[record.options[CONDITION]]
 
 
-def _is_solved(record: EpisodeRecord) -> bool:
-    return record.end is End.SOLVED
-
-
-def _sum(record: EpisodeRecord, event: str) -> float:
+def _event_sum(record: EpisodeRecord, event: str) -> float:
+    """Return the sum of an event over the turns of a record."""
     return float(sum(turn.events.get(event, 0) for turn in record.turns))
 
 
-def _targets(record: EpisodeRecord, number: int) -> float | None:
-    """Return whether so many targets were reached, where there are several."""
-    if not CONDITIONS[_condition(record)].explores:
-        return None
-    return float(_sum(record, "arrived") >= number)
+def _has_reached_targets(record: EpisodeRecord, count: int) -> float | None:
+    """Return 1 or 0: whether at least `count` targets were reached; None in conditions with one target."""
+    return float(_event_sum(record, "arrived") >= count) if _recorded_condition(record).explores else None
 
 
-def _shortest(record: EpisodeRecord) -> float:
-    proof, condition = record.proof, CONDITIONS[_condition(record)]
+def _fewest_moves_to_succeed(record: EpisodeRecord) -> float:
+    """Return the fewest moves with which an episode can succeed in its condition."""
+    proof, condition = record.proof, _recorded_condition(record)
     if condition.explores:
         return 2 * proof["shortest"] + proof["back"]
     return proof["detour" if condition.closes else "known" if condition.announces else "shortest"]
@@ -90,86 +87,97 @@ def _shortest(record: EpisodeRecord) -> float:
 
 def _efficiency(record: EpisodeRecord) -> float | None:
     # A walk that meets another closure than the shortest route's can be shorter than the reference.
-    return min(1.0, _shortest(record) / _sum(record, "moves")) if _is_solved(record) else None
+    """Return the fewest moves divided by the moves made; None without success."""
+    solved = record.end is End.SOLVED
+    return min(1.0, _fewest_moves_to_succeed(record) / _event_sum(record, "moves")) if solved else None
 
 
 def action_turns(record: EpisodeRecord) -> Sequence[TurnRecord]:
-    """Return the turns that had to name moves: all but those that tell a part of a story."""
-    parts = -(-record.proof["story"] // SENTENCES) if CONDITIONS[_condition(record)].parts else 0
+    """Return the turns in which moves were asked for: all but those with a part of a story."""
+    parts = -(-record.proof["story"] // SENTENCES) if _recorded_condition(record).parts else 0
     return record.turns[parts:]
 
 
-def most_turns(world: World, options: Mapping[str, Json]) -> int:
-    """Return the most turns of an episode, which the game itself ends earlier."""
-    condition = CONDITIONS[options[CONDITION]]
+def _most_moves(world: World, condition: Condition) -> int:
+    """Return an upper bound of the moves of an episode."""
+    return first_leg_budget(world, condition) * (5 if condition.explores else 1)
+
+
+def _most_turns(world: World, condition: Condition) -> int:
+    """Return an upper bound of the turns of an episode."""
     parts = len(story_parts(world)) if condition.parts else 0
-    return parts + (1 if not condition.steps else first_budget(world, condition) * (5 if condition.explores else 1))
+    return parts + (_most_moves(world, condition) if condition.steps else 1)
 
 
-def _most(record: EpisodeRecord) -> float:
-    return float(most_turns(decode(record.instance), record.options))
+def _move_range(record: EpisodeRecord) -> tuple[float, float]:
+    """Return the range of a number of moves of an episode."""
+    return 0, float(_most_moves(decode(record.instance), _recorded_condition(record)))
 
 
-def _most_moves(record: EpisodeRecord) -> float:
-    condition = CONDITIONS[_condition(record)]
-    return float(first_budget(decode(record.instance), condition) * (5 if condition.explores else 1))
-
-
-def _share(name: str, title: str, doc: str) -> Metric:
+def _move_share_metric(name: str, title: str, doc: str) -> Metric:
+    """Return the metric of the number of moves with an event; a set's figure is their share of all moves."""
     return Metric(
         name=name,
-        of=lambda record: _sum(record, name),
+        of=lambda record: _event_sum(record, name),
         title=title,
-        range=lambda record: (0, _most_moves(record)),
-        per=lambda record: _sum(record, "moves"),
+        range=_move_range,
+        per=lambda record: _event_sum(record, "moves"),
         better="lower",
         doc=doc,
     )
 
 
-def _part_of_one(name: str, title: str, of: Callable[[EpisodeRecord], float | None], doc: str) -> Metric:
+def _share_metric(name: str, title: str, of: Callable[[EpisodeRecord], float | None], doc: str) -> Metric:
+    """Return a metric from 0 to 1."""
     return Metric(name=name, of=of, title=title, low=0, high=1, doc=doc)
 
 
 METRICS = (
-    _part_of_one(
+    _share_metric(
         "success",
         "Success",
-        lambda record: float(_is_solved(record)),
+        lambda record: float(record.end is End.SOLVED),
         "Whether the goal was reached within the budget: twice the moves of the shortest route. In explore and chart, "
         "whether all three targets were reached, each within its own.",
     ),
-    _part_of_one("efficiency", "Efficiency", _efficiency, "Moves of the shortest way / moves, where it succeeded."),
-    _part_of_one(
-        "found", "Found", lambda record: _targets(record, 1), "In explore and chart, whether the goal was found."
+    _share_metric("efficiency", "Efficiency", _efficiency, "Moves of the shortest way / moves, where it succeeded."),
+    _share_metric(
+        "found",
+        "Found",
+        lambda record: _has_reached_targets(record, 1),
+        "In explore and chart, whether the goal was found.",
     ),
-    _part_of_one(
+    _share_metric(
         "returned",
         "Returned",
-        lambda record: _targets(record, 2),
+        lambda record: _has_reached_targets(record, 2),
         "In explore and chart, whether the start was reached again after the goal.",
     ),
-    _share(
+    _move_share_metric(
         "away",
         "Moves off the route",
         "Moves that led no nearer to the target, as far as the player can know; in explore and chart, those after the "
         "goal was found. A set's figure is their share of all moves.",
     ),
-    _share(
+    _move_share_metric(
         "blocked",
         "Moves that led nowhere",
         "Moves where no open passage leads. A set's figure is their share of all moves.",
     ),
     Metric(
         name="moves",
-        of=lambda record: _sum(record, "moves"),
+        of=lambda record: _event_sum(record, "moves"),
         title="Moves",
-        range=lambda record: (0, _most_moves(record)),
+        range=_move_range,
         better="",
         doc="Moves, those that led nowhere included.",
     ),
     proof_metric("shortest", "Shortest route", "Moves of the shortest route."),
-    outcome_metric("unparsed", "Replies that name no move or route.", max_turns=_most),
+    outcome_metric(
+        "unparsed",
+        "Replies that name no move or route.",
+        max_turns=lambda record: float(_most_turns(decode(record.instance), _recorded_condition(record))),
+    ),
 )
 
 CONTRASTS = tuple(
@@ -203,13 +211,13 @@ FAILURES = (NOT_FOUND, NOT_BACK, NOT_REPLANNED, BLOCKED, OFF_ROUTE)
 
 
 def failure(record: EpisodeRecord) -> FailureKind:
-    """Return why an episode failed, where most replies named moves."""
+    """Return why an episode failed."""
     general = general_failure_kind(record, action_turns(record))
     if general in NO_ANSWER:
         return general
-    condition, moves = CONDITIONS[_condition(record)], max(_sum(record, "moves"), 1)
-    if condition.explores:
-        arrivals = _sum(record, "arrived")
+    moves = max(_event_sum(record, "moves"), 1)
+    if _recorded_condition(record).explores:
+        arrivals = _event_sum(record, "arrived")
         if arrivals == 0:
             return NOT_FOUND
         return NOT_BACK if arrivals == 1 else general
@@ -218,19 +226,18 @@ def failure(record: EpisodeRecord) -> FailureKind:
         after = record.turns[closed + 1 :]
         if 2 * sum(turn.events.get("blocked", 0) for turn in after) >= len(after) > 0:
             return NOT_REPLANNED
-    if 2 * _sum(record, "blocked") >= moves:
+    if 2 * _event_sum(record, "blocked") >= moves:
         return BLOCKED
-    return OFF_ROUTE if 4 * _sum(record, "away") >= moves else general
+    return OFF_ROUTE if 4 * _event_sum(record, "away") >= moves else general
 
 
 NOWHERE = FailureKind("blocked", "moves that lead nowhere", "No open passage leads that way.")
 AWAY = FailureKind("off_route", "moves off the route", "The move leads no nearer to the target.")
 
 
-def first_steps(record: EpisodeRecord) -> Iterator[Step]:
+def steps_to_first_error(record: EpisodeRecord) -> Iterator[Step]:
     """Yield the moves of an episode up to the first that leads nowhere or off the route."""
-    condition = CONDITIONS[_condition(record)]
-    game = WorldGame(condition)
+    game = WorldGame(_recorded_condition(record))
     state = game.start(decode(record.instance))
     for number, turn in enumerate(record.turns):
         if turn.carried_out is None:
@@ -240,7 +247,7 @@ def first_steps(record: EpisodeRecord) -> Iterator[Step]:
         if not action:
             state = game.apply(state, action, Stream("first error")).state
         for direction in action:
-            after, event = game.step(state, direction)
+            after, event = game.make_move(state, direction)
             error = {"blocked": NOWHERE, "away": AWAY}.get(event)
             yield Step(number, error)
             if error is not None or game.terminal(after) is not None:
@@ -248,23 +255,26 @@ def first_steps(record: EpisodeRecord) -> Iterator[Step]:
             state = after
 
 
-def _names(value: Json) -> list[str] | Invalid:
+def _read_directions(value: Json) -> list[str] | Invalid:
+    """Read a list of directions; they are returned in the order of `DIRECTIONS`."""
     if not is_array(value) or not all(isinstance(name, str) for name in value):
         return Invalid(f"The answer must be a list of directions, not {json_excerpt(value)}.")
     moves = read_moves(", ".join(value)) if value else ()
     return moves if isinstance(moves, Invalid) else [name for name in DIRECTIONS if name in moves]
 
 
-def _text(value: Json) -> str | Invalid:
+def _read_place_name(value: Json) -> str | Invalid:
+    """Read a name, as places are written."""
     return value.strip().capitalize() if isinstance(value, str) else Invalid("The answer must be a text.")
 
 
-def _number(value: Json) -> int | Invalid:
+def _read_whole_number(value: Json) -> int | Invalid:
     return value if type(value) is int else Invalid("The answer must be a whole number.")
 
 
-def _knows_passages(options: Mapping[str, Json], state: Walk) -> bool:
-    return not state.listens and bool(CONDITIONS[state.condition].description)
+def _knows_passages(state: Walk) -> bool:
+    """Return whether the player has been shown the passages."""
+    return not state.is_reading_story and bool(state.condition.description)
 
 
 PROBES: tuple[Belief[Walk], ...] = (
@@ -275,8 +285,8 @@ PROBES: tuple[Belief[Walk], ...] = (
         question="Where are you now?",
         form='"<name of the place>"',
         expected=lambda state: state.world.names[state.place],
-        read=_text,
-        is_shown=lambda options, state: CONDITIONS[state.condition].steps,
+        read=_read_place_name,
+        is_shown=lambda options, state: state.condition.steps,
     ),
     Belief(
         name="exits",
@@ -285,10 +295,8 @@ PROBES: tuple[Belief[Walk], ...] = (
         question="In which directions do passages lead from the place where you started?",
         form='["<direction>", ...]',
         expected=lambda state: list(state.plan.exits[state.world.start]),
-        read=_names,
-        is_shown=lambda options, state: (
-            state.closed < 0 and (_knows_passages(options, state) or CONDITIONS[state.condition].explores)
-        ),
+        read=_read_directions,
+        is_shown=lambda options, state: state.closed < 0 and (_knows_passages(state) or state.condition.explores),
     ),
     Belief(
         name="way_back",
@@ -297,42 +305,36 @@ PROBES: tuple[Belief[Walk], ...] = (
         question="How many moves does the shortest way from where you are now to the place where you started have?",
         form="<number>",
         expected=lambda state: state.plan.distances(state.world.start)[state.place],
-        read=_number,
-        is_shown=lambda options, state: (
-            state.closed < 0 and CONDITIONS[state.condition].steps and _knows_passages(options, state)
-        ),
+        read=_read_whole_number,
+        is_shown=lambda options, state: state.closed < 0 and state.condition.steps and _knows_passages(state),
     ),
 )
 
 
 def _play(options: Mapping[str, Json]) -> Play[World, Walk, Moves]:
+    """Return the rules and the wording of an episode by the options."""
     condition = CONDITIONS[options[CONDITION]]
-    return Play(
-        WorldGame(condition),
-        WorldWording(condition),
-        Limits(turns=1_000_000),
-        turns=lambda world: most_turns(world, options),
-    )
+    game, wording = WorldGame(condition), WorldWording(condition)
+    return Play(game, wording, Limits(turns=1_000_000), turns=lambda world: _most_turns(world, condition))
 
 
 def typed_actions(state: Walk) -> Sequence[TypedAction]:
-    """Return the four directions; in a route they are parts of a reply."""
-    is_reply = CONDITIONS[state.condition].steps
-    return [TypedAction(name, key=key, is_reply=is_reply) for name, key in _KEYS.items()]
+    """Return the four directions; for a route each is a part of the reply."""
+    return [TypedAction(name, key=key, is_reply=state.condition.steps) for name, key in _KEYS.items()]
 
 
 def parse_typed(text: str, state: Walk) -> Moves | None:
-    """Return the moves that "n, n, e" or "north" stands for; None for any other text."""
+    """Return the moves of a typed text such as "n, n, e" or "north"; None for any other text."""
     moves = read_moves(text[:1_000])
-    if isinstance(moves, Invalid) or (CONDITIONS[state.condition].steps and len(moves) > 1):
+    if isinstance(moves, Invalid) or (state.condition.steps and len(moves) > 1):
         return None
     return moves
 
 
 def board(state: Walk, turns: Sequence[TurnRecord]) -> Board:
-    """Return what a person has to know in each turn; the passages are in the messages, as the condition gives them."""
-    names, condition = state.world.names, CONDITIONS[state.condition]
-    if state.listens:
+    """Return the place, the target and the moves left; the passages are in the messages."""
+    names, condition = state.world.names, state.condition
+    if state.is_reading_story:
         return Board(notes=["The question follows the story."])
     here = f"At {names[state.place]}. " if condition.shows_place or not condition.steps else ""
     return Board(notes=[f"{here}To {names[state.target]}, with {plural(state.moves_left, 'move')} left."])
@@ -381,11 +383,11 @@ WORLD: Environment[World, Walk, Moves] = Environment(
         metrics=METRICS,
         failures=FAILURES,
         failure=failure,
-        first_errors=FirstErrors((NOWHERE, AWAY), first_steps),
+        first_errors=FirstErrors((NOWHERE, AWAY), steps_to_first_error),
     ),
     difficulty=Difficulty(
         axes=(level_axis("moves", "Moves of the shortest route."),),
-        guess_rates=lambda options: floors(CONDITIONS[options.get(CONDITION, _USUAL)]),
+        guess_rates=lambda options: guess_rates_by_level(CONDITIONS[options.get(CONDITION, _USUAL)]),
         horizon=HorizonSpec(levels=LADDER),
         success="the goal is reached within the budget of the condition",
     ),

@@ -84,7 +84,7 @@ _KNOWN: Floors = {3: 0.304, 4: 0.177, 6: 0.048, 8: 0.040, 11: 0.030, 14: 0.030, 
 _EXPLORE: Floors = {3: 0.087, 4: 0.055, 6: 0.008, 8: 0.008, 11: 0.008, 14: 0.006, 18: 0.001, 24: 0.001}
 
 
-def floors(condition: Condition) -> Floors:
+def guess_rates_by_level(condition: Condition) -> Floors:
     """Return by level the share of worlds in which a random walk succeeds."""
     if condition.explores:
         return _EXPLORE
@@ -99,7 +99,7 @@ class Walk(NamedTuple):
 
     Attributes:
         world: The world.
-        condition: The name of the condition.
+        condition: The condition.
         trail: The places after each move, the start first; a move that led nowhere repeats the place.
         part: Number of the part of the story that the player is reading, from 1; one more with the question.
         targets_reached: Number of targets that were reached: 0 on the way to the goal.
@@ -108,7 +108,7 @@ class Walk(NamedTuple):
     """
 
     world: World
-    condition: str
+    condition: Condition
     trail: tuple[int, ...]
     part: int
     targets_reached: int
@@ -117,45 +117,43 @@ class Walk(NamedTuple):
 
     @property
     def place(self) -> int:
+        """The number of the place where the player is."""
         return self.trail[-1]
 
     @property
     def plan(self) -> Plan:
+        """The passages of the world as a graph."""
         return plan_of(self.world)
 
     @property
     def target(self) -> int:
-        """Where this leg of the way leads."""
+        """The number of the place to reach on this leg of the way."""
         return self.world.start if self.targets_reached == 1 else self.world.goal
 
     @property
-    def listens(self) -> bool:
-        """Whether the next reply only lets the story go on."""
-        return CONDITIONS[self.condition].parts and self.part <= len(story_parts(self.world))
-
-    @property
-    def open_exits(self) -> list[str]:
-        """The directions of the exits of the place without those found closed."""
-        return self.open_exits_of(self.place)
+    def is_reading_story(self) -> bool:
+        """Whether the player is shown a part of the story, so that its reply only lets the story go on."""
+        return self.condition.parts and self.part <= len(story_parts(self.world))
 
     def open_exits_of(self, place: int) -> list[str]:
+        """Return the directions of the exits of a place, without one found closed."""
         return [name for name, number in self.plan.exits[place].items() if number != self.closed]
 
 
 @lru_cache(maxsize=256)
 def story_parts(world: World) -> tuple[tuple[int, ...], ...]:
-    """Return the parts of the story as walks, each of which begins where the one before it ends."""
+    """Return the parts of the story as walks (cached); each begins where the one before it ends."""
     story = world.story
     return tuple(story[start : start + SENTENCES + 1] for start in range(0, len(story) - 1, SENTENCES))
 
 
 def crossed_passages(plan: Plan, trail: Sequence[int]) -> dict[int, None]:
-    """Return the numbers of the passages that a walk crosses, in the order in which it does for the first time."""
-    return dict.fromkeys(plan.passage(a, b) for a, b in pairwise(trail) if a != b)
+    """Return the numbers of the passages that a walk crosses, as keys in the order of their first crossings."""
+    return dict.fromkeys(plan.passage_to(a, b) for a, b in pairwise(trail) if a != b)
 
 
-def first_budget(world: World, condition: Condition) -> int:
-    """Return the moves of the first leg, twice those of the shortest route that the condition allows."""
+def first_leg_budget(world: World, condition: Condition) -> int:
+    """Return the budget of the first leg: twice the moves of the shortest route, or that of an exploration."""
     if condition.explores:
         return world.exploration
     proof = prove(world)
@@ -163,15 +161,12 @@ def first_budget(world: World, condition: Condition) -> int:
 
 
 class WorldGame(Game[World, Walk, Moves]):
-    """A move is a direction; where no open passage leads that way, one stays, and the move counts.
+    """A move is a direction; where no open passage leads that way, the player stays, and the move counts.
 
     Success is to reach the goal within the budget, in `explore` three targets within the budget of each. The events of
     a turn are its `moves`, how many of them led nowhere (`blocked`) or away from the target (`away`), and whether it
     has `arrived` at a target or found a passage `closed`. A turn that reads a part of a story has its number, `part`.
     Each turn has the `condition`.
-
-    Args:
-        condition: The condition.
     """
 
     properties = GameProperties(deterministic=True, turns=None)
@@ -182,34 +177,33 @@ class WorldGame(Game[World, Walk, Moves]):
     def start(self, instance: World) -> Walk:
         condition = self._condition
         closed = int(prove(instance)["closed"]) if condition.announces else -1
-        budget = first_budget(instance, condition)
-        return Walk(instance, condition.name, (instance.start,), int(condition.parts), 0, budget, closed)
+        budget = first_leg_budget(instance, condition)
+        return Walk(instance, condition, (instance.start,), int(condition.parts), 0, budget, closed)
 
     def legal(self, state: Walk) -> Sequence[Moves]:
         """Return each direction, whatever is there: moves that lead nowhere count like others."""
         if self.terminal(state) is not None:
             return ()
-        return ((),) if state.listens else tuple((direction,) for direction in DIRECTIONS)
+        return ((),) if state.is_reading_story else tuple((direction,) for direction in DIRECTIONS)
 
     def apply(self, state: Walk, action: Moves, rng: Stream) -> Transition[Walk]:
-        if state.listens:
-            return Transition(
-                state._replace(part=state.part + 1), events={"condition": state.condition, "part": state.part}
-            )
+        if state.is_reading_story:
+            part_events: dict[str, Json] = {"condition": state.condition.name, "part": state.part}
+            return Transition(state._replace(part=state.part + 1), events=part_events)
         if self._condition.steps:
             action = action[:1]
         start, counts = state, {"moves": 0, "blocked": 0, "away": 0}
         for direction in action:
             if self.terminal(state) is not None:
                 break
-            state, effect = self.step(state, direction)
+            state, effect = self.make_move(state, direction)
             counts["moves"] += 1
             if effect:
                 counts[effect] += 1
         if not self._condition.steps:
             state = state._replace(moves_left=0)  # the route is all that is asked for
         events: dict[str, Json] = {
-            "condition": state.condition,
+            "condition": state.condition.name,
             **counts,
             "arrived": state.targets_reached > start.targets_reached,
             "closed": state.closed != start.closed,
@@ -218,8 +212,8 @@ class WorldGame(Game[World, Walk, Moves]):
         moved = counts["moves"] > counts["blocked"]
         return Transition(state, float(solved), events, Outcome.OK if moved or solved else Outcome.UNPRODUCTIVE)
 
-    def step(self, state: Walk, direction: str) -> tuple[Walk, str]:
-        """Return the state after a move, and what was wrong with it: "blocked", "away" or ""."""
+    def make_move(self, state: Walk, direction: str) -> tuple[Walk, str]:
+        """Return the state after a move, and its effect: "blocked", "away" from the target, or ""."""
         plan, place = state.plan, state.place
         number = plan.exits[place].get(direction)
         after, closed = place, state.closed
@@ -233,11 +227,11 @@ class WorldGame(Game[World, Walk, Moves]):
         if after == place:
             effect = "" if closed != state.closed else "blocked"
         else:
-            effect = "away" if is_away(state, after) else ""
-        return (self._next_leg(following) if after == state.target else following), effect
+            effect = "away" if leads_away_from_target(state, after) else ""
+        return (self._start_next_leg(following) if after == state.target else following), effect
 
-    def _next_leg(self, state: Walk) -> Walk:
-        """Return the state after a target was reached, with twice the shortest way over crossed passages as budget."""
+    def _start_next_leg(self, state: Walk) -> Walk:
+        """Return the state at the start of the next leg: twice the shortest way over crossed passages are left."""
         state = state._replace(targets_reached=state.targets_reached + 1)
         if not self._condition.explores:
             return state
@@ -255,7 +249,7 @@ class WorldGame(Game[World, Walk, Moves]):
 
         The story goes on whatever is replied.
         """
-        if state.listens:
+        if state.is_reading_story:
             return state._replace(part=state.part + 1)
         if self._condition.steps:
             return state._replace(trail=(*state.trail, state.place), moves_left=state.moves_left - 1)
@@ -276,27 +270,27 @@ class WorldGame(Game[World, Walk, Moves]):
         return tuple(rng.choice(names) if rng.random() < rate else name for name in action)
 
 
-def is_away(before: Walk, after: int) -> bool:
-    """Return whether a move to a place leads no nearer to the target, as far as a player of the condition can know.
+def leads_away_from_target(state: Walk, after: int) -> bool:
+    """Return whether a move to the place `after` leads no nearer to the target, by what the player can know.
 
-    Nothing is known on the first leg of `explore`, and then the passages that were crossed.
+    On the first leg of `explore` it knows nothing, and later the passages that were crossed.
     """
-    world, place = before.world, before.place
-    if not CONDITIONS[before.condition].explores:
-        distances = _distances(world, before.target, before.closed)
-    elif before.targets_reached == 0:
+    if not state.condition.explores:
+        distances = _cached_distances(state.world, state.target, state.closed)
+    elif state.targets_reached == 0:
         return False
     else:
-        distances = before.plan.distances(before.target, known=crossed_passages(before.plan, before.trail))
-    return distances[after] < 0 or distances[after] >= distances[place] >= 0
+        distances = state.plan.distances(state.target, known=crossed_passages(state.plan, state.trail))
+    return distances[after] < 0 or distances[after] >= distances[state.place] >= 0
 
 
 @lru_cache(maxsize=512)
-def _distances(world: World, target: int, closed: int) -> list[int]:
+def _cached_distances(world: World, target: int, closed: int) -> list[int]:
+    """Return the number of moves from each place to a target (cached)."""
     return plan_of(world).distances(target, closed)
 
 
-def shortest_way(state: Walk) -> list[str]:
-    """Return the moves of a shortest way to the target of this leg, for a player that knows the world."""
-    distances = _distances(state.world, state.target, state.closed)
+def shortest_way_to_target(state: Walk) -> list[str]:
+    """Return the moves of a shortest way to the target of this leg, over passages that are open."""
+    distances = _cached_distances(state.world, state.target, state.closed)
     return state.plan.route(state.place, distances, state.closed)

@@ -40,20 +40,14 @@ Passages = list[tuple[int, int, bool]]
 
 
 def draw_world(rng: Stream, level: int, places: int) -> World:
-    """Draw a world.
-
-    Args:
-        rng: Where the random numbers come from.
-        level: Moves of the shortest route from the start to the goal.
-        places: Number of places.
-    """
+    """Draw a world with a number of places, in which the shortest route has `level` moves."""
     while True:
-        cells, passages = _draw_passages(rng, level, places)
-        plan = _draw_ends(rng, cells, passages, level)
+        cells, passages = _draw_cells_and_passages(rng, level, places)
+        plan = _draw_start_and_goal(rng, cells, passages, level)
         if plan is not None:
             break
     left, top = min(x for x, _ in cells), min(y for _, y in cells)
-    exploration = sorted(explore(plan, rng) for _ in range(_EXPLORATIONS))[_BUDGET_RUN]
+    lengths = sorted(_draw_exploration_length(plan, rng) for _ in range(_EXPLORATIONS))
     return World(
         names=draw_names(places, rng),
         cells=tuple((x - left, y - top) for x, y in cells),
@@ -61,35 +55,38 @@ def draw_world(rng: Stream, level: int, places: int) -> World:
         start=plan.start,
         goal=plan.goal,
         story=_draw_story(rng, plan, level),
-        exploration=exploration,
+        exploration=lengths[_BUDGET_RUN],
     )
 
 
-def _draw_passages(rng: Stream, level: int, places: int) -> tuple[list[Cell], Passages]:
+def _draw_cells_and_passages(rng: Stream, level: int, places: int) -> tuple[list[Cell], Passages]:
     """Draw the cells of places and the passages between them: a tree, loops, and passages that lead one way only."""
     side = ceil(sqrt(places / _FILLED))
     cells: list[Cell] = []
     taken: dict[Cell, int] = {}
     room: list[list[Cell]] = []  # place -> the free cells beside it
 
-    def take(cell: Cell) -> None:
+    def add_place(cell: Cell) -> None:
+        """Put a place on a cell."""
         taken[cell] = len(cells)
         cells.append(cell)
-        beside = _around(side)[cell]
-        room.append([other for other in beside if other not in taken])
-        for other in beside:
+        adjacent = _adjacent_cells(side)[cell]
+        room.append([other for other in adjacent if other not in taken])
+        for other in adjacent:
             if other in taken:
                 room[taken[other]].remove(cell)
 
-    take((rng.below(side), rng.below(side)))
+    add_place((rng.below(side), rng.below(side)))
     pairs: list[tuple[int, int]] = []
     while len(cells) < places:
         parent = len(cells) - 1 if rng.below(2) else rng.below(len(cells))
         if not room[parent]:
             parent = rng.choice([place for place, free in enumerate(room) if free])
         pairs.append((parent, len(cells)))
-        take(rng.choice(room[parent]))
-    neighbours = [(place, other) for cell, place in taken.items() for other in _later_neighbours(cell, taken)]
+        add_place(rng.choice(room[parent]))
+    neighbours = [
+        (place, taken[near]) for (x, y), place in taken.items() for near in ((x + 1, y), (x, y + 1)) if near in taken
+    ]
     _add_loops(rng, pairs, neighbours, places, round((0.2 if level >= 18 else 0.25) * places))
     rng.shuffle(pairs)
     passages: Passages = [(b, a, False) if rng.below(2) else (a, b, False) for a, b in pairs]
@@ -98,21 +95,16 @@ def _draw_passages(rng: Stream, level: int, places: int) -> tuple[list[Cell], Pa
 
 
 @lru_cache(maxsize=8)
-def _around(side: int) -> Mapping[Cell, Sequence[Cell]]:
+def _adjacent_cells(side: int) -> Mapping[Cell, Sequence[Cell]]:
     """Return the cells beside each cell of a box."""
     box = set(product(range(side), repeat=2))
     return {(x, y): [near for dx, dy in DIRECTIONS.values() if (near := (x + dx, y + dy)) in box] for x, y in box}
 
 
-def _later_neighbours(cell: Cell, taken: Mapping[Cell, int]) -> Iterator[int]:
-    x, y = cell
-    return (taken[near] for near in ((x + 1, y), (x, y + 1)) if near in taken)
-
-
 def _add_loops(
     rng: Stream, pairs: list[tuple[int, int]], neighbours: list[tuple[int, int]], places: int, count: int
 ) -> None:
-    """Link neighbours that are far apart by the passages so far."""
+    """Add up to `count` pairs of neighbours, far apart by the passages so far, to the linked pairs."""
     linked: list[list[int]] = [[] for _ in range(places)]
     for a, b in pairs:
         linked[a].append(b)
@@ -121,28 +113,26 @@ def _add_loops(
     for a, b in neighbours:
         if count == 0:
             return
-        if b not in linked[a] and not _leads_to(linked, a, b, _LEAST_LOOP - 1):
+        if b not in linked[a] and not _is_reachable_within(linked, a, b, _LEAST_LOOP - 1):
             linked[a].append(b)
             linked[b].append(a)
             pairs.append((a, b))
             count -= 1
 
 
-def _leads_to(linked: Sequence[Sequence[int]], start: int, goal: int, moves: int) -> bool:
-    """Return whether a place can be reached from another one in at most so many moves."""
+def _is_reachable_within(linked: Sequence[Sequence[int]], start: int, goal: int, moves: int) -> bool:
+    """Return whether a goal can be reached from a start in at most a number of moves."""
     reached, edge = {start}, {start}
     for _ in range(moves):
         edge = {after for place in edge for after in linked[place]} - reached
-        if goal in edge:
-            return True
-        if not edge:
-            return False
+        if goal in edge or not edge:
+            return goal in edge
         reached |= edge
     return False
 
 
 def _make_one_way(rng: Stream, places: int, passages: Passages) -> None:
-    """Take one direction from random passages, as long as each place can be reached from each other one."""
+    """Make a share of the passages one-way, where each place can still be reached from each other one."""
     count, order = round(_ONE_WAY * len(passages)), list(range(len(passages)))
     linked: list[list[int]] = [[] for _ in range(places)]
     for source, target, _ in passages:
@@ -154,21 +144,21 @@ def _make_one_way(rng: Stream, places: int, passages: Passages) -> None:
             return
         source, target, _ = passages[number]
         linked[target].remove(source)
-        if _leads_to(linked, target, source, places):  # by another way, so that nothing is lost
+        if _is_reachable_within(linked, target, source, places):  # by another way, so that nothing is lost
             passages[number] = source, target, True
             count -= 1
         else:
             linked[target].append(source)
 
 
-def _draw_ends(rng: Stream, cells: Sequence[Cell], passages: Passages, level: int) -> Plan | None:
-    """Return the world with a start and a goal at the right distance that luck seldom joins; None if none was found."""
+def _draw_start_and_goal(rng: Stream, cells: Sequence[Cell], passages: Passages, level: int) -> Plan | None:
+    """Draw a start and a goal `level` moves apart that random and greedy walks seldom join; None if none was found."""
     world = Plan(cells, passages, 0, 0)
-    starts = _starts_within(world, level + 1)
+    starts = _sources_by_move_limit(world, level + 1)
     pairs = [
         (start, goal)
         for goal in range(len(cells))
-        for start in _members(starts[level][goal] & ~starts[level - 1][goal])
+        for start in _set_bit_positions(starts[level][goal] & ~starts[level - 1][goal])
     ]
     rng.shuffle(pairs)
     walk_limit, greedy_limit = next(limits for least, *limits in _LUCK if level >= least)
@@ -181,17 +171,17 @@ def _draw_ends(rng: Stream, cells: Sequence[Cell], passages: Passages, level: in
         )
         if decoys < _LEAST_DECOYS:
             continue
-        plan = world.between(start, goal)
+        plan = world.with_start_and_goal(start, goal)
         if plan.count_routes() != 1 or random_walk_success(plan, 2 * level, walk_limit) > walk_limit:
             continue
-        ring = plan.ring()
-        if ring is not None and ring[2] <= 2 * level + 2 and _is_greedy_lost(rng, plan, cells, greedy_limit):
+        ring = plan.find_closure()
+        if ring is not None and ring[2] <= 2 * level + 2 and _do_greedy_walks_fail(rng, plan, cells, greedy_limit):
             return plan
     return None
 
 
-def _starts_within(world: Plan, moves: int) -> list[list[int]]:
-    """Return, for each number of moves, from which places each place can be reached within them, as bits of a number.
+def _sources_by_move_limit(world: Plan, moves: int) -> list[list[int]]:
+    """Return by limit of moves and by place the places from which it can be reached within the limit, as bits.
 
     Sets of bits reach all places from all others in a tenth of the time that searching from each takes.
     """
@@ -206,79 +196,76 @@ def _starts_within(world: Plan, moves: int) -> list[list[int]]:
     return within
 
 
-def _members(bits: int) -> Iterator[int]:
+def _set_bit_positions(bits: int) -> Iterator[int]:
+    """Yield the positions of the bits of a number that are 1, in increasing order."""
     while bits:
         lowest = bits & -bits
         yield lowest.bit_length() - 1
         bits ^= lowest
 
 
-def greedy_move(plan: Plan, cells: Sequence[Cell], place: int, visits: Mapping[int, int], order: Sequence[str]) -> str:
-    """Return the first of some directions that leads to the least visited place, the nearest to the goal by air."""
+def greedy_move(
+    plan: Plan, cells: Sequence[Cell], place: int, visits: Mapping[int, int], directions: Sequence[str]
+) -> str:
+    """Return the direction to the least visited place, of these to the nearest to the goal by air; first of ties."""
     goal_x, goal_y = cells[plan.goal]
 
-    def rank(direction: str) -> tuple[int, int]:
-        after = plan.after(place, direction)
+    def visits_and_distance(direction: str) -> tuple[int, int]:
+        """Return how often a neighbour was visited, and its distance from the goal by air."""
+        after = plan.place_after(place, direction)
         x, y = cells[after]
         return visits.get(after, 0), (x - goal_x) ** 2 + (y - goal_y) ** 2
 
-    return min(order, key=rank)
+    return min(directions, key=visits_and_distance)
 
 
-def _is_greedy_lost(rng: Stream, plan: Plan, cells: Sequence[Cell], least_share: float) -> bool:
-    """Return whether walking towards the goal fails, in all orders of directions and in most random ones."""
+def _do_greedy_walks_fail(rng: Stream, plan: Plan, cells: Sequence[Cell], least_share: float) -> bool:
+    """Return whether walks by `greedy_move` fail: in all orders of directions, and in a share of random ones."""
     if not least_share:
         return True
     moves = 2 * plan.to_goal[plan.start]
-    if any(_walk_greedily(plan, cells, [order] * moves) for order in _ORDERS):
+    if any(_does_greedy_walk_succeed(plan, cells, [order] * moves) for order in _ORDERS):
         return False
     lost = sum(
-        not _walk_greedily(plan, cells, [rng.choice(_ORDERS) for _ in range(moves)]) for _ in range(_RANDOM_TIES)
+        not _does_greedy_walk_succeed(plan, cells, [rng.choice(_ORDERS) for _ in range(moves)])
+        for _ in range(_RANDOM_TIES)
     )
     return lost >= least_share * _RANDOM_TIES
 
 
-def _walk_greedily(plan: Plan, cells: Sequence[Cell], orders: Sequence[Sequence[str]]) -> bool:
+def _does_greedy_walk_succeed(plan: Plan, cells: Sequence[Cell], orders: Sequence[Sequence[str]]) -> bool:
+    """Return whether a walk by `greedy_move` reaches the goal; `orders` breaks the ties of each move."""
     place, visits = plan.start, {plan.start: 1}
     for order in orders:
         exits = [direction for direction in order if direction in plan.exits[place]]
-        place = plan.after(place, greedy_move(plan, cells, place, visits, exits))
+        place = plan.place_after(place, greedy_move(plan, cells, place, visits, exits))
         if place == plan.goal:
             return True
         visits[place] = visits.get(place, 0) + 1
     return False
 
 
-def explore(plan: Plan, rng: Stream) -> int:
-    """Return the moves of an explorer that remembers everything, until it finds the goal.
+def _explore(plan: Plan, place: int, rng: Stream) -> Iterator[int]:
+    """Yield the places of an explorer that remembers everything, until it has used all passages.
 
     It goes to a nearest exit that it has not used, whatever it would lead to.
     """
-    place, used, moves = plan.start, set[int](), 0
-    while place != plan.goal:
-        way = way_to_frontier(plan, place, used, rng)
-        for direction in way:
+    used: set[int] = set()
+    while len(used) < len(plan.passages):
+        for direction in _way_to_unused_exit(plan, place, used, rng):
             used.add(plan.exits[place][direction])
-            place = plan.after(place, direction)
-            moves += 1
-            if place == plan.goal:
-                break
-    return moves
+            place = plan.place_after(place, direction)
+            yield place
 
 
-def way_to_frontier(plan: Plan, start: int, used: set[int], rng: Stream, closed: int = -1) -> list[str]:
-    """Return the moves to a nearest exit by a passage that was not used, with the move through it; random ties.
+def _draw_exploration_length(plan: Plan, rng: Stream) -> int:
+    """Return the number of moves in which an explorer finds the goal from the start."""
+    places = _explore(plan, plan.start, rng)
+    return next(moves for moves, place in enumerate(places, start=1) if place == plan.goal)
 
-    Args:
-        plan: The world, of which only the exits of known places are looked at.
-        start: Where the player is.
-        used: The numbers of the passages that were used, which are known.
-        rng: Where the random numbers come from.
-        closed: The number of a passage that cannot be used.
 
-    Returns:
-        The moves; none if there is no such exit.
-    """
+def _way_to_unused_exit(plan: Plan, start: int, used: set[int], rng: Stream) -> list[str]:
+    """Return the moves by `used` passages to a nearest unused one, and through it; ties are broken at random."""
     last: dict[int, tuple[int, str]] = {start: (start, "")}  # place -> the last move of the way to it, and from where
     edge = [start]
     while edge:
@@ -286,7 +273,7 @@ def way_to_frontier(plan: Plan, start: int, used: set[int], rng: Stream, closed:
             (place, direction)
             for place in edge
             for direction, number in plan.exits[place].items()
-            if number not in used and number != closed
+            if number not in used
         ]
         if frontier:
             place, direction = rng.choice(frontier)
@@ -309,24 +296,14 @@ def way_to_frontier(plan: Plan, start: int, used: set[int], rng: Stream, closed:
 
 
 def _draw_story(rng: Stream, plan: Plan, level: int) -> tuple[int, ...]:
-    """Return the walk through all passages that gives away least of the route."""
-    walks = [_walk_through_all(rng, plan) for _ in range(_STORIES)]
-    return min(walks, key=lambda walk: _leak(plan, walk, level))
-
-
-def _walk_through_all(rng: Stream, plan: Plan) -> tuple[int, ...]:
-    place, used = rng.below(len(plan.exits)), set[int]()
-    walk = [place]
-    while len(used) < len(plan.passages):
-        for direction in way_to_frontier(plan, place, used, rng):
-            used.add(plan.exits[place][direction])
-            place = plan.after(place, direction)
-            walk.append(place)
-    return tuple(walk)
+    """Draw walks through all passages, and return the one that shows least of the route."""
+    starts = (rng.below(len(plan.exits)) for _ in range(_STORIES))
+    walks = ((start, *_explore(plan, start, rng)) for start in starts)
+    return min(walks, key=lambda walk: _leak_rank(plan, walk, level))
 
 
 def story_leak(plan: Plan, walk: Sequence[int]) -> tuple[int, int, int]:
-    """Return how much of the route a story gives away.
+    """Return how much of the route a story shows.
 
     Returns:
         The fewest moves of a piece of it between start and goal, in either direction; the fewest of a piece from the
@@ -340,17 +317,19 @@ def story_leak(plan: Plan, walk: Sequence[int]) -> tuple[int, int, int]:
     trimmed = min((len(_without_loops(piece)) for piece in pieces if piece[0] == plan.start), default=none) - 1
     route = [plan.start]
     for direction in plan.route(plan.start, plan.to_goal):
-        route.append(plan.after(route[-1], direction))
-    longest = max(_longest_run(walk, list(pairwise(way))) for way in (route, route[::-1]))
+        route.append(plan.place_after(route[-1], direction))
+    longest = max(_longest_run_of_moves(walk, list(pairwise(way))) for way in (route, route[::-1]))
     return copied, trimmed, longest
 
 
-def _leak(plan: Plan, walk: Sequence[int], level: int) -> tuple[bool, bool, int, int]:
+def _leak_rank(plan: Plan, walk: Sequence[int], level: int) -> tuple[bool, bool, int, int]:
+    """Return a sort key that is lower for a story that shows less of a route of `level` moves."""
     copied, trimmed, longest = story_leak(plan, walk)
     return copied <= 2 * level, trimmed <= 2 * level, longest, len(walk)
 
 
 def _without_loops(walk: Sequence[int]) -> list[int]:
+    """Return the places of a walk, with what lies between two visits of one place left out."""
     way: list[int] = []
     for place in walk:
         if place in way:
@@ -359,7 +338,8 @@ def _without_loops(walk: Sequence[int]) -> list[int]:
     return way
 
 
-def _longest_run(walk: Sequence[int], moves: list[tuple[int, int]]) -> int:
+def _longest_run_of_moves(walk: Sequence[int], moves: list[tuple[int, int]]) -> int:
+    """Return the greatest number of consecutive moves that a walk has in common with a route."""
     following = dict(pairwise([*moves, None]))
     longest = run = 0
     expected: tuple[int, int] | None = None
@@ -371,22 +351,17 @@ def _longest_run(walk: Sequence[int], moves: list[tuple[int, int]]) -> int:
 
 
 class WorldSource(KeyedSource[World]):
-    """Worlds by key, level and number.
-
-    Args:
-        key: The set's key.
-        level: Moves of the shortest routes.
-        options: Resolved source options.
-    """
+    """Worlds by key, level (moves of the shortest route) and number."""
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
         super().__init__(key, level, prove)
         self._places: int = options["places"] or 4 * level + 8
 
     def instance(self, index: int) -> World:
-        return _world(self.key, self.level, self._places, index)
+        return _cached_world(self.key, self.level, self._places, index)
 
 
 @lru_cache(maxsize=1024)  # each condition has the same worlds
-def _world(key: str, level: int, places: int, index: int) -> World:
+def _cached_world(key: str, level: int, places: int, index: int) -> World:
+    """Draw the world of a set by its number (cached)."""
     return draw_world(Stream("atlas/world", key, level, places, index), level, places)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from waybench.core import Player, Stream
-from waybench.envs.atlas._game import CONDITIONS, Condition, Moves, Walk, shortest_way
+from waybench.envs.atlas._game import Condition, Moves, Walk, shortest_way_to_target
 from waybench.envs.atlas._generate import greedy_move
 from waybench.envs.atlas._world import DIRECTIONS, Passage, World, plan_of, prove
 
@@ -64,91 +64,81 @@ ABILITIES: Mapping[str, Ability] = {
 
 
 class ReferencePlayer:
-    """A player with given abilities, which sees no more of a state than the messages tell.
-
-    Args:
-        name: Its name, which is a part of the key of its errors.
-        ability: How well it does what worlds demand.
-    """
+    """A player with given abilities, which uses only what the messages show; its name is a part of its random keys."""
 
     def __init__(self, name: str, ability: Ability) -> None:
         self._name, self._ability = name, ability
-        self._chart_of = lru_cache(maxsize=64)(self._read)
+        self._chart_of = lru_cache(maxsize=64)(self._read_chart)
         self.__doc__ = "Errs a little in everything, and lacks one ability." if name != "able" else "Errs a little."
 
     def __call__(self, state: Walk, rng: Stream) -> Moves:
         """Return its next reply."""
-        if state.listens:
+        if state.is_reading_story:
             return ()
-        condition = CONDITIONS[state.condition]
-        if not condition.steps:
-            moves = list(self._route(state))
-        elif condition.shows_place:
+        if not state.condition.steps:
+            moves = list(self._write_route(state))
+        elif state.condition.shows_place:
             moves = [self._next_move(state)]
         else:
             moves = [self._blind_move(state)]
         slips = self._ability.slips
         return tuple(rng.choice(_NAMES) if rng.random() < slips else move for move in moves)
 
-    def _stream(self, world: World, *purpose: str | int) -> Stream:
+    def _random_stream(self, world: World, *purpose: str | int) -> Stream:
+        """Return the random stream of this player for a purpose in a world."""
         return Stream("atlas player", self._name, world.hash, *purpose)
 
-    def _read(self, world: World, condition: Condition) -> Chart:
-        """Return what it believes of the passages that the rules tell of, some of them misread."""
+    def _read_chart(self, world: World, condition: Condition) -> Chart:
+        """Return its chart of the passages that the rules describe, some of which it misreads."""
         ability, chart = self._ability, Chart()
-        rate = {"list": ability.list, "story": ability.story, "drawing": ability.drawing, "": 0.0}[
-            condition.description
-        ]
         if not condition.description:
             return chart
-        rng, plan = self._stream(world, "reads", condition.description), plan_of(world)
+        rate = {"list": ability.list, "story": ability.story, "drawing": ability.drawing}[condition.description]
+        rng, plan = self._random_stream(world, "reads", condition.description), plan_of(world)
         misread = {number: rng.choice(_NAMES) for number in range(len(plan.passages)) if rng.random() < rate}
         walk = world.story
         if condition.parts and ability.memory is not None:
             walk = walk[-ability.memory - 1 :]
-        story_passages = {plan.passage(*pair) for pair in pairwise(walk)}
+        story_passages = {plan.passage_to(*pair) for pair in pairwise(walk)}
         for place, exits in enumerate(plan.exits):
             for direction, number in exits.items():
                 passage = plan.passages[number]
                 if condition.description == "story" and number not in story_passages:
                     continue
-                forward = passage.source == place
-                wrong = misread.get(number)
-                shown = direction if wrong is None else wrong if forward else _OPPOSITE[wrong]
-                chart.setdefault(place, {}).setdefault(shown, passage.other_end(place))
+                if number in misread:
+                    direction = misread[number] if passage.source == place else _OPPOSITE[misread[number]]
+                chart.setdefault(place, {}).setdefault(direction, passage.other_end(place))
         if condition.announces:
-            _close(chart, plan.passages[int(prove(world)["closed"])])
+            _remove_passage(chart, plan.passages[int(prove(world)["closed"])])
         return chart
 
-    def _route(self, state: Walk) -> Iterator[str]:
-        """Yield the moves of a route that is worked out on paper."""
-        world, condition = state.world, CONDITIONS[state.condition]
-        chart = self._chart_of(world, condition)
-        rng = self._stream(world, "writes", state.condition)
+    def _write_route(self, state: Walk) -> Iterator[str]:
+        """Yield the moves of a route, planned without feedback."""
+        world = state.world
+        chart = self._chart_of(world, state.condition)
+        rng = self._random_stream(world, "writes", state.condition.name)
         place, visits = state.place, {state.place: 1}
         for _ in range(2 * state.moves_left):
             if place == world.goal:
                 return
-            move = self._choose(chart, world, world.goal, visits, place, rng)
+            move = self._choose_move(chart, world, world.goal, visits, place, rng)
             yield move
             if rng.random() >= self._ability.lost_on_paper:
                 place = chart.get(place, {}).get(move, place)
             visits[place] = visits.get(place, 0) + 1
 
     def _next_move(self, state: Walk) -> str:
-        """Return the next move where messages say where it is, by what it has read and seen."""
-        world, ability, turn = state.world, self._ability, len(state.trail)
-        condition = CONDITIONS[state.condition]
+        """Return the next move in a condition whose messages show the place."""
+        world, ability, condition, trail = state.world, self._ability, state.condition, state.trail
         chart = {place: dict(exits) for place, exits in self._chart_of(world, condition).items()}
-        trail = state.trail
         if ability.memory is not None and not condition.description and not condition.shows_chart:
             trail = trail[-ability.memory :]
-        self._observe(chart, state, trail)
-        rng = self._stream(world, state.condition, turn)
-        return self._choose(chart, world, state.target, Counter(trail), state.place, rng)
+        self._add_observations(chart, state, trail)
+        rng = self._random_stream(world, condition.name, len(state.trail))
+        return self._choose_move(chart, world, state.target, Counter(trail), state.place, rng)
 
-    def _observe(self, chart: Chart, state: Walk, trail: Sequence[int]) -> None:
-        """Put into a chart what a walk has shown: exits of the places, and where the used ones lead."""
+    def _add_observations(self, chart: Chart, state: Walk, trail: Sequence[int]) -> None:
+        """Add to a chart what a walk has shown: exits of the places, and where the used ones lead."""
         plan, closed = state.plan, state.closed if self._ability.replans else -1
         for place in trail:
             believed = chart.get(place, {})
@@ -158,22 +148,21 @@ class ReferencePlayer:
                 if number != closed
             }
         for place, after in pairwise(trail):
-            if place != after:
-                for here, there in ((place, after), (after, place)):
-                    for direction, number in plan.exits[here].items():
-                        if plan.passages[number].other_end(here) == there and direction in chart.get(here, {}):
-                            chart[here][direction] = there
+            for here, there in ((place, after), (after, place)):
+                for direction, number in plan.exits[here].items():
+                    if plan.passages[number].other_end(here) == there and direction in chart.get(here, {}):
+                        chart[here][direction] = there
         if closed >= 0:
-            _close(chart, plan.passages[closed])
+            _remove_passage(chart, plan.passages[closed])
 
     def _blind_move(self, state: Walk) -> str:
-        """Return the next move where messages say only whether it moved; it keeps track of where it must be."""
+        """Return the next move where messages show only whether it moved, from where it believes to be."""
         world = state.world
-        chart = {place: dict(exits) for place, exits in self._chart_of(world, CONDITIONS[state.condition]).items()}
+        chart = {place: dict(exits) for place, exits in self._chart_of(world, state.condition).items()}
         place, visits = world.start, {world.start: 1}
         for turn, (before, after) in enumerate([*pairwise(state.trail), (-1, -1)]):
-            rng = self._stream(world, state.condition, turn)
-            move = self._choose(chart, world, world.goal, visits, place, rng)
+            rng = self._random_stream(world, state.condition.name, turn)
+            move = self._choose_move(chart, world, world.goal, visits, place, rng)
             if before < 0:
                 return move
             if before == after:
@@ -183,9 +172,11 @@ class ReferencePlayer:
             visits[place] = visits.get(place, 0) + 1
         raise AssertionError
 
-    def _choose(self, chart: Chart, world: World, goal: int, visits: Mapping[int, int], place: int, rng: Stream) -> str:
-        """Return the move to the goal by a chart, to an unused exit, or to a place that seems to be on the way."""
-        ways = _ways(chart, place, self._ability.depth)
+    def _choose_move(
+        self, chart: Chart, world: World, goal: int, visits: Mapping[int, int], place: int, rng: Stream
+    ) -> str:
+        """Return the first move to the goal by a chart, otherwise to an unused exit or to a place near the goal."""
+        ways = _shortest_ways_on_chart(chart, place, self._ability.depth)
         if goal in ways:
             return ways[goal][0] if ways[goal] else rng.choice(_NAMES)
         frontier = [way for at, way in ways.items() if _UNKNOWN in chart.get(at, {}).values()]
@@ -197,22 +188,23 @@ class ReferencePlayer:
             return rng.choice([name for name, after in chart[place].items() if after == _UNKNOWN])
         goal_x, goal_y = world.cells[goal]
 
-        def rank(after: int) -> tuple[int, int]:
+        def visits_and_distance(after: int) -> tuple[int, int]:
+            """Return how often a place was visited, and its distance from the goal."""
             x, y = world.cells[after]
             return visits.get(after, 0), abs(x - goal_x) + abs(y - goal_y)
 
         others = [after for after, way in ways.items() if way]
-        return ways[min(others, key=rank)][0] if others else rng.choice(_NAMES)
+        return ways[min(others, key=visits_and_distance)][0] if others else rng.choice(_NAMES)
 
 
-def _close(chart: Chart, passage: Passage) -> None:
-    """Take a passage out of a chart, both ways."""
+def _remove_passage(chart: Chart, passage: Passage) -> None:
+    """Remove a passage from a chart, both ways."""
     for here, there in ((passage.source, passage.target), (passage.target, passage.source)):
         chart[here] = {direction: after for direction, after in chart.get(here, {}).items() if after != there}
 
 
-def _ways(chart: Chart, start: int, depth: int | None) -> dict[int, tuple[str, ...]]:
-    """Return shortest ways by a chart to all places, or to those within so many moves."""
+def _shortest_ways_on_chart(chart: Chart, start: int, depth: int | None) -> dict[int, tuple[str, ...]]:
+    """Return the moves of a shortest way by a chart to each place, or to those within `depth` moves."""
     ways: dict[int, tuple[str, ...]] = {start: ()}
     edge = [start]
     while edge and (depth is None or len(ways[edge[0]]) < depth):
@@ -228,42 +220,40 @@ def _ways(chart: Chart, start: int, depth: int | None) -> dict[int, tuple[str, .
 
 def oracle(state: Walk, rng: Stream) -> Moves:
     """Return a shortest way to the target, or its first move."""
-    if state.listens:
+    if state.is_reading_story:
         return ()
-    way = shortest_way(state)
-    return tuple(way[:1]) if CONDITIONS[state.condition].steps else tuple(way)
+    way = shortest_way_to_target(state)
+    return tuple(way[:1]) if state.condition.steps else tuple(way)
 
 
 def random(state: Walk, rng: Stream) -> Moves:
     """Walk at random, without turning straight back unless there is no other exit."""
 
-    def choose(trail: Sequence[int]) -> str:
-        exits = state.open_exits_of(trail[-1]) or _NAMES
-        onward = [name for name in exits if len(trail) < 2 or state.plan.after(trail[-1], name) != trail[-2]]
+    def choose_exit(trail: Sequence[int], exits: Sequence[str]) -> str:
+        onward = [name for name in exits if len(trail) < 2 or state.plan.place_after(trail[-1], name) != trail[-2]]
         return rng.choice(onward or exits)
 
-    return _walk(state, choose)
+    return _choose_moves(state, choose_exit)
 
 
 def heuristic(state: Walk, rng: Stream) -> Moves:
     """Go to the exit to the least visited place, and of these to the one nearest to the goal by air."""
 
-    def choose(trail: Sequence[int]) -> str:
-        exits = state.open_exits_of(trail[-1]) or _NAMES
+    def choose_exit(trail: Sequence[int], exits: Sequence[str]) -> str:
         return greedy_move(state.plan, state.world.cells, trail[-1], Counter(trail), exits)
 
-    return _walk(state, choose)
+    return _choose_moves(state, choose_exit)
 
 
-def _walk(state: Walk, choose: Callable[[Sequence[int]], str]) -> Moves:
-    """Return the next moves of a player that chooses each from the places so far."""
-    if state.listens:
+def _choose_moves(state: Walk, choose_exit: Callable[[Sequence[int], Sequence[str]], str]) -> Moves:
+    """Return the next moves of a player that chooses each by the places so far and the open exits."""
+    if state.is_reading_story:
         return ()
     trail, moves = list(state.trail), list[str]()
-    most = 1 if CONDITIONS[state.condition].steps else state.moves_left
+    most = 1 if state.condition.steps else state.moves_left
     while len(moves) < most and not (moves and trail[-1] == state.target):
-        moves.append(choose(trail))
-        trail.append(state.plan.after(trail[-1], moves[-1]))
+        moves.append(choose_exit(trail, state.open_exits_of(trail[-1]) or _NAMES))
+        trail.append(state.plan.place_after(trail[-1], moves[-1]))
     return tuple(moves)
 
 

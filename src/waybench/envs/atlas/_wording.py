@@ -1,16 +1,20 @@
-"""What a player of a world reads, and how its moves are read."""
+"""What a player of a world reads and sees, how its moves are read, and the drawing of a walk."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
+from waybench._svg import ROUND, box, circle, line, path, point, texts
 from waybench.core import (
     ActionTool,
     Field,
     Invalid,
+    Picture,
+    Scene,
     ToolCall,
     Transition,
+    TurnRecord,
     View,
     Wording,
     normalize_name,
@@ -18,16 +22,102 @@ from waybench.core import (
 )
 from waybench.core._choices import index_of_named_action
 from waybench.core._question_kit import candidate_answer_lines
+from waybench.core._scene import states_after_turn_counts
 from waybench.envs.atlas._game import (
+    CONDITIONS,
     MOST_MOVES,
     Condition,
     Moves,
     Walk,
+    WorldGame,
     crossed_passages,
-    first_budget,
+    first_leg_budget,
     story_parts,
 )
 from waybench.envs.atlas._world import DIRECTIONS, World, plan_of, prove
+
+_UNIT = 60.0
+_MIDDLE = 18.0  # of a place, from the edge of its cell; its name is on the right
+_HEAD = 6.0
+
+
+def _place_position(world: World, place: int) -> tuple[float, float]:
+    """Return the centre of a place in the drawing."""
+    x, y = world.cells[place]
+    return _UNIT * x + _MIDDLE, _UNIT * y + _MIDDLE
+
+
+def _drawing_size(world: World) -> tuple[float, float]:
+    """Return width and height of the drawing."""
+    columns, rows = (1 + max(cell[axis] for cell in world.cells) for axis in (0, 1))
+    return _UNIT * columns + 12, _UNIT * rows + 12
+
+
+def _arrow_head_path(world: World, source: int, target: int) -> str:
+    """Return an arrow head in the middle of a passage."""
+    (x, y), (to_x, to_y) = _place_position(world, source), _place_position(world, target)
+    across, down = (to_x - x) / _UNIT, (to_y - y) / _UNIT
+    middle_x, middle_y = (x + to_x) / 2, (y + to_y) / 2
+    corners = (
+        (middle_x + _HEAD * across, middle_y + _HEAD * down),
+        (middle_x - _HEAD * (across + down), middle_y - _HEAD * (down + across)),
+        (middle_x - _HEAD * (across - down), middle_y - _HEAD * (down - across)),
+    )
+    return f"M{'L'.join(map(point, corners))}Z"
+
+
+def _passage_and_place_shapes(world: World) -> list[str]:
+    """Return the passages, the arrows of one-way ones, the places and their names."""
+    places = range(len(world.names))
+    positions = [_place_position(world, place) for place in places]
+    ways = (line([positions[source], positions[target]]) for source, target, _ in world.passages)
+    names = ((x + 6, y - 5, name) for (x, y), name in zip(positions, world.names, strict=True))
+    heads = (_arrow_head_path(world, source, target) for source, target, one_way in world.passages if one_way)
+    return [
+        path("atlas-passage", "#8c93a0", 2, ways),
+        path("atlas-one-way", "#5a6372", 0, heads),
+        path("atlas-place", "#5a6372", 6, (f"M{point(position)}h0" for position in positions), ROUND),
+        texts("atlas-name", names, 10, "start"),
+    ]
+
+
+def scenes(world: World, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:
+    """Yield the world with the walk after each number of turns, whose events have the condition."""
+    condition = next((turn.events["condition"] for turn in turns if "condition" in turn.events), "plan")
+    (x, y), start = _place_position(world, world.goal), _place_position(world, world.start)
+    board = [
+        *_passage_and_place_shapes(world),
+        circle("atlas-start", "#0072b2", 2.5, start, 8),
+        box("atlas-goal", "#009e73", 2.5, (x - 8, y - 8), (16, 16)),
+    ]
+    places = plural(len(world.names), "place")
+    states = states_after_turn_counts(WorldGame(CONDITIONS[condition]), world, turns, counts)
+    for count, state in zip(counts, states, strict=True):
+        label = f"World of {places}, {plural(len(state.trail) - 1, 'move')}"
+        yield Scene("atlas", label, _drawing_size(world), _walk_shapes(state, begun=count > 0), board=board)
+
+
+def _walk_shapes(state: Walk, *, begun: bool) -> list[str]:
+    """Return the line of a walk, its end once it has `begun`, and a cross on a passage found closed."""
+    world = state.world
+    shapes = [path("atlas-trail", "#d55e00", 4, [line(_place_position(world, place) for place in state.trail)], ROUND)]
+    if state.closed >= 0:
+        source, target, _ = world.passages[state.closed]
+        (x, y), (to_x, to_y) = _place_position(world, source), _place_position(world, target)
+        x, y = (x + to_x) / 2, (y + to_y) / 2
+        shapes.append(path("atlas-closed", "#cc3311", 3, [f"M{x - 6:g} {y - 6:g}l12 12m0 -12l-12 12"]))
+    if begun:
+        shapes.append(circle("atlas-player", "#d55e00", 0, _place_position(world, state.place), 5))
+    return shapes
+
+
+def draw_picture(picture: Picture) -> str:
+    """Draw the passages of a world with the names of its places, as lists and text drawings have them."""
+    state: Walk = picture.state
+    world = state.world
+    label = f"Map of {plural(len(world.names), 'place')}"
+    return Scene("atlas", label, _drawing_size(world), _passage_and_place_shapes(world)).svg()
+
 
 _WORLD = """\
 A world has places, and passages between neighbouring places. A passage leads north, east, south or west. It can be \
@@ -85,12 +175,13 @@ def passage_lines(world: World, numbers: Iterable[int]) -> str:
     """Return passages as a list, one in each line."""
     plan = plan_of(world)
     return "\n".join(
-        f"{world.names[source]}: {plan.exit_to(source, target)[0]} to {world.names[target]}{_mark(one_way)}"
+        f"{world.names[source]}: {plan.exit_to(source, target)[0]} to {world.names[target]}{_one_way_mark(one_way)}"
         for source, target, one_way in (world.passages[number] for number in numbers)
     )
 
 
-def _mark(one_way: bool) -> str:
+def _one_way_mark(one_way: bool) -> str:
+    """Return the mark of a one-way passage; "" for another one."""
     return " (one-way)" if one_way else ""
 
 
@@ -100,12 +191,12 @@ def story_text(world: World, walk: Sequence[int]) -> str:
     sentences = [f"I was at {names[walk[0]]}."]
     for place, after in pairwise(walk):
         direction, number = plan.exit_to(place, after)
-        sentences.append(f"I went {direction} to {names[after]}{_mark(plan.passages[number].one_way)}.")
+        sentences.append(f"I went {direction} to {names[after]}{_one_way_mark(plan.passages[number].one_way)}.")
     return " ".join(sentences)
 
 
-def drawing(world: World) -> str:
-    """Return a world as a drawing in text, with its places as names and its passages as lines."""
+def text_drawing(world: World) -> str:
+    """Return a world as a text drawing, with its places as names and its passages as lines."""
     cell_width = max(map(len, world.names)) + 4
     columns, rows = (1 + max(cell[axis] for cell in world.cells) for axis in (0, 1))
     lines = [[" "] * (cell_width * columns) for _ in range(2 * rows - 1)]
@@ -133,16 +224,10 @@ def drawing(world: World) -> str:
 
 @lru_cache(maxsize=256)
 def passages_text(world: World, form: str) -> str:
-    """Return all passages of a world in the form that a condition gives; "" where it gives none."""
-    match form:
-        case "list":
-            return passage_lines(world, range(len(world.passages)))
-        case "drawing":
-            return drawing(world)
-        case "story":
-            return story_text(world, world.story)
-        case _:
-            return ""
+    """Return all passages as a "list", a "drawing" or a "story" (cached); "" for another form."""
+    if form == "list":
+        return passage_lines(world, range(len(world.passages)))
+    return text_drawing(world) if form == "drawing" else story_text(world, world.story) if form == "story" else ""
 
 
 def read_moves(line: str) -> Moves | Invalid:
@@ -162,40 +247,42 @@ class WorldWording(Wording[World, Walk, Moves]):
         field = Field[World]
         # A picture takes the place of passages, and of no story.
         passages = {
-            "list": field("passages", "The list of passages.", self._passages),
-            "drawing": field("passages", "The drawing of the passages.", self._passages),
-            "story": field("story", "The story, where it comes at once.", self._passages),
+            "list": field("passages", "The list of passages.", self._passages_text),
+            "drawing": field("passages", "The drawing of the passages.", self._passages_text),
+            "story": field("story", "The story, where it comes at once.", self._passages_text),
         }.get(condition.description)
         self.rule_fields = (
             *([passages] if passages is not None else []),
             field("start", "The name of the start.", lambda world: world.names[world.start]),
             field("goal", "The name of the goal.", lambda world: world.names[world.goal]),
-            field("moves", "Most moves, in words.", self._budget),
+            field("moves", "Most moves, in words.", self._budget_text),
         )
         self.fields = (
-            Field[View[Walk]]("feedback", "What the last reply led to.", lambda view: self._feedback(view)),
+            Field[View[Walk]]("feedback", "What the last reply led to.", lambda view: self._feedback_text(view)),
             Field[View[Walk]](
-                "place", "The place and its exits, where they are shown.", lambda v: self._place(v.state)
+                "place", "The place and its exits, where they are shown.", lambda v: self._place_text(v.state)
             ),
             Field[View[Walk]](
-                "part", "The part of the story, or the question after it.", lambda v: self._part(v.state)
+                "part", "The part of the story, or the question after it.", lambda v: self._story_part_text(v.state)
             ),
         )
 
-    def _passages(self, world: World) -> str:
+    def _passages_text(self, world: World) -> str:
+        """Return all passages, unless the story comes in parts."""
         return "" if self._condition.parts else passages_text(world, self._condition.description)
 
-    def _budget(self, world: World) -> str:
-        return plural(first_budget(world, self._condition), "move")
+    def _budget_text(self, world: World) -> str:
+        """Return the moves of the first leg in words."""
+        return plural(first_leg_budget(world, self._condition), "move")
 
-    def _task(self, world: World) -> str:
+    def _task_text(self, world: World) -> str:
+        """Return the start, the goal, the budget and the form of the reply."""
         condition = self._condition
-        template = _EXPLORE if condition.explores else _TASK
-        start, goal = world.names[world.start], world.names[world.goal]
-        parts = [template.format(start=start, goal=goal, moves=self._budget(world))]
+        template, names = _EXPLORE if condition.explores else _TASK, world.names
+        parts = [template.format(start=names[world.start], goal=names[world.goal], moves=self._budget_text(world))]
         if condition.announces:
-            closed = world.passages[int(prove(world)["closed"])]
-            parts.append(_ANNOUNCED.format(first=world.names[closed[0]], second=world.names[closed[1]]))
+            first, second, _ = world.passages[int(prove(world)["closed"])]
+            parts.append(_ANNOUNCED.format(first=names[first], second=names[second]))
         if condition.steps:
             parts += [_SHOWN if condition.shows_place else _BLIND]
         parts += [_CLOSES] if condition.closes else []
@@ -206,41 +293,42 @@ class WorldWording(Wording[World, Walk, Moves]):
         if self._condition.parts:
             parts = plural(len(story_parts(instance)), "part")
             return f"{_WORLD}\n{_LISTEN.format(parts=parts)}"
-        description = _DESCRIPTIONS[self._condition.description].format(passages=self._passages(instance))
-        return f"{_WORLD}\n{description}\n\n{self._task(instance)}"
+        description = _DESCRIPTIONS[self._condition.description].format(passages=self._passages_text(instance))
+        return f"{_WORLD}\n{description}\n\n{self._task_text(instance)}"
 
     def observe(self, state: Walk, last: Transition[Walk] | Invalid | None, turn: int) -> str:
         view = View(state, last, turn)
-        return "\n".join(filter(None, (self._feedback(view), self._part(state), self._place(state))))
+        return "\n".join(
+            filter(None, (self._feedback_text(view), self._story_part_text(state), self._place_text(state)))
+        )
 
-    def _part(self, state: Walk) -> str:
+    def _story_part_text(self, state: Walk) -> str:
+        """Return the present part of the story, or the task after the last part."""
         if not self._condition.parts or not state.moves_left:
             return ""
-        if not state.listens:
-            return self._task(state.world)
+        if not state.is_reading_story:
+            return self._task_text(state.world)
         parts = story_parts(state.world)
         heading = f"Part {state.part} of {len(parts)}:"
         return f"{heading}\n{story_text(state.world, parts[state.part - 1])}\n{_GO_ON}"
 
-    def _place(self, state: Walk) -> str:
+    def _place_text(self, state: Walk) -> str:
+        """Return the place, its exits and the crossed passages, as far as the condition shows them."""
         condition = self._condition
-        if (
-            not condition.steps
-            or not condition.shows_place
-            or not state.moves_left
-            or state.targets_reached == condition.targets
-        ):
+        is_over = not state.moves_left or state.targets_reached == condition.targets
+        if is_over or not (condition.steps and condition.shows_place):
             return ""
-        names = ", ".join(state.open_exits) or "none"
+        names = ", ".join(state.open_exits_of(state.place)) or "none"
         lines = [f"{state.world.names[state.place]}. Exits: {names}."]
         if condition.shows_chart and (crossed := crossed_passages(state.plan, state.trail)):
             lines.append(f"Passages that you have crossed:\n{passage_lines(state.world, crossed)}")
         return "\n".join(lines)
 
-    def _feedback(self, view: View[Walk]) -> str:
+    def _feedback_text(self, view: View[Walk]) -> str:
+        """Return what the last reply led to."""
         state, last = view.state, view.last
         names, condition = state.world.names, self._condition
-        if last is None or state.listens:
+        if last is None or state.is_reading_story:
             return ""
         ending = "You have no moves left." if condition.steps and not state.moves_left else ""
         if isinstance(last, Invalid):
@@ -256,9 +344,10 @@ class WorldWording(Wording[World, Walk, Moves]):
                 return here
             way = "Go back" if state.targets_reached == 1 else "Now go again"
             return f"{here} {way} to {names[state.target]}: you have {plural(state.moves_left, 'move')}."
-        return f"{self._moved(last)} {ending}".strip()
+        return f"{self._move_feedback(last)} {ending}".strip()
 
-    def _moved(self, last: Transition[Walk]) -> str:
+    def _move_feedback(self, last: Transition[Walk]) -> str:
+        """Return whether a single move succeeded."""
         if last.events["closed"]:
             return "The passage is closed. You have not moved."
         if last.events["blocked"]:
@@ -266,22 +355,23 @@ class WorldWording(Wording[World, Walk, Moves]):
         return "" if self._condition.shows_place else "You have moved."
 
     def thought_question(self, state: Walk) -> str:
-        return _GO_ON if state.listens else ""
+        return _GO_ON if state.is_reading_story else ""
 
     def takes_truncated(self, state: Walk) -> bool:
-        return state.listens
+        return state.is_reading_story
 
     def parse(self, reply: str, state: Walk) -> Moves | Invalid:
-        """Read the moves of the last line of a reply, or of what follows the last "answer:"."""
-        if state.listens:
+        """Read the moves of the last line of a reply, or of the text after the last "answer:"."""
+        if state.is_reading_story:
             return ()
         lines = candidate_answer_lines(reply)
         if isinstance(lines, Invalid):
             return lines
-        results = [self._read(line) for line in lines]
+        results = [self._read_line(line) for line in lines]
         return next((moves for moves in results if not isinstance(moves, Invalid)), results[0])
 
-    def _read(self, line: str) -> Moves | Invalid:
+    def _read_line(self, line: str) -> Moves | Invalid:
+        """Read the moves of one line of a reply."""
         moves = read_moves(line)
         if not self._condition.steps or (not isinstance(moves, Invalid) and len(moves) == 1):
             return moves

@@ -41,6 +41,7 @@ class Passage(NamedTuple):
     one_way: bool
 
     def other_end(self, place: int) -> int:
+        """Return the end of the passage that is not the given one."""
         return self.target if place == self.source else self.source
 
 
@@ -73,14 +74,7 @@ class World(DataInstance):
 
 
 class Plan:
-    """The passages of a world as a graph, with the distances to its goal.
-
-    Args:
-        cells: The cell of each place.
-        passages: The passages.
-        start: The start.
-        goal: The goal.
-    """
+    """The passages of a world as a graph, with the distances to its goal."""
 
     def __init__(
         self, cells: Sequence[tuple[int, int]], passages: Iterable[tuple[int, int, bool]], start: int, goal: int
@@ -108,22 +102,23 @@ class Plan:
         self.walks: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self.to_goal = self.distances(goal)
 
-    def between(self, start: int, goal: int) -> "Plan":
+    def with_start_and_goal(self, start: int, goal: int) -> "Plan":
         """Return the same passages with another start and goal."""
         plan = copy(self)
         plan.start, plan.goal, plan.to_goal = start, goal, self.distances(goal)
         return plan
 
-    def after(self, place: int, direction: str) -> int:
-        """Return the place that a move leads to, whatever is closed; the same place where no passage leads."""
+    def place_after(self, place: int, direction: str) -> int:
+        """Return the place after a move, all passages being open; the same place if no passage leads there."""
         number = self.exits[place].get(direction)
         return place if number is None else self.passages[number].other_end(place)
 
-    def neighbours(self, place: int, closed: int = -1) -> list[int]:
-        return [after for after, number in self._leads_to[place] if number != closed]
+    def neighbours(self, place: int) -> list[int]:
+        """Return the places that passages lead to from a place."""
+        return [after for after, _ in self._leads_to[place]]
 
-    def walk_on(self, before: int, place: int) -> list[tuple[int, int]]:
-        """Return how a walk goes on that turns straight back in dead ends only: this place, with each next one."""
+    def continue_walk(self, before: int, place: int) -> list[tuple[int, int]]:
+        """Return (place, next place) for each next move of a walk that turns straight back in dead ends only."""
         if (before, place) not in self.walks:
             neighbours = self.neighbours(place)
             onward = [after for after in neighbours if after != before] or neighbours
@@ -133,10 +128,8 @@ class Plan:
     def distances(self, goal: int, closed: int = -1, known: Collection[int] | None = None) -> list[int]:
         """Return the number of moves from each place to a goal; -1 where there is no way.
 
-        Args:
-            goal: The goal.
-            closed: The number of a passage that is closed both ways; -1 for none.
-            known: The numbers of the passages that can be used; None for all.
+        `closed` is the number of a passage that is closed both ways, and `known` has the numbers of those that can be
+        used; by default all can.
         """
         distances = [-1] * len(self.exits)
         distances[goal] = 0
@@ -150,7 +143,7 @@ class Plan:
         return distances
 
     def route(self, start: int, distances: Sequence[int], closed: int = -1) -> list[str]:
-        """Return the moves of a shortest route by the distances to its goal; the first ones in order of directions."""
+        """Return the moves of a shortest route by the distances to its goal; ties go to the first direction."""
         moves: list[str] = []
         place = start
         while distances[place] > 0:
@@ -173,7 +166,7 @@ class Plan:
                 return direction, number
         raise LookupError(f"no passage from {place} to {after}")
 
-    def passage(self, place: int, after: int) -> int:
+    def passage_to(self, place: int, after: int) -> int:
         """Return the number of the passage from a place to a neighbour; see `exit_to`."""
         return self.exit_to(place, after)[1]
 
@@ -198,8 +191,8 @@ class Plan:
             reached.update(waiting)
         return len(reached) == len(self.exits) and -1 not in self.to_goal
 
-    def ring(self) -> tuple[int, int, int] | None:
-        """Return where the closure of `detour` waits, so that no walk to the goal can miss it.
+    def find_closure(self) -> tuple[int, int, int] | None:
+        """Return where `detour` closes a passage, so that no walk to the goal can miss it.
 
         The first passage that is tried from distance k to distance k - 1 is closed. A move lowers the distance by at
         most 1, so each walk meets one closure. k is such that the goal can still be reached after each of them.
@@ -210,12 +203,13 @@ class Plan:
         """
         length = self.to_goal[self.start]
         for k in sorted(range(1, length + 1), key=lambda k: (abs(2 * k - length - 1), k)):
-            met = self._closures(k)
+            met = self._closure_at_distance(k)
             if met is not None:
                 return k, *met
         return None
 
-    def _closures(self, k: int) -> tuple[int, int] | None:
+    def _closure_at_distance(self, k: int) -> tuple[int, int] | None:
+        """Return the passage and the moves of `find_closure` for one k; None if a closure cuts off the goal."""
         length, to_goal = self.to_goal[self.start], self.to_goal
         outside, todo = {self.start}, [self.start]
         met: list[tuple[int, int]] = []  # (place, passage)
@@ -235,24 +229,21 @@ class Plan:
         for _ in range(length - k):
             place = min(self.neighbours(place), key=to_goal.__getitem__)
         after = min(self.neighbours(place), key=to_goal.__getitem__)
-        number = self.passage(place, after)
+        number = self.passage_to(place, after)
         return number, length - k + 1 + lengths[place, number]
 
 
 @lru_cache(maxsize=512)
 def plan_of(world: World) -> Plan:
+    """Return the passages of a world as a graph (cached)."""
     return Plan(world.cells, world.passages, world.start, world.goal)
 
 
 def random_walk_success(plan: Plan, moves: int, limit: float = inf) -> float:
     """Return the probability that a random walk is at the goal within so many moves.
 
-    The walk chooses among all exits but the one back to where it has just been, which it takes in dead ends only.
-
-    Args:
-        plan: The world.
-        moves: The number of moves.
-        limit: A probability beyond which it does not matter: once it is exceeded, no more moves are counted.
+    The walk chooses among all exits but the one back to where it has just been, which it takes in dead ends only. Once
+    the probability is above `limit`, no more moves are counted.
     """
     chances: dict[tuple[int, int], float] = {(-1, plan.start): 1.0}
     reached = 0.0
@@ -261,7 +252,7 @@ def random_walk_success(plan: Plan, moves: int, limit: float = inf) -> float:
             break
         following: dict[tuple[int, int], float] = {}
         for walk, chance in chances.items():
-            onward = plan.walks.get(walk) or plan.walk_on(*walk)
+            onward = plan.walks.get(walk) or plan.continue_walk(*walk)
             share = chance / len(onward)
             for after in onward:
                 if after[1] == plan.goal:
@@ -282,7 +273,7 @@ def prove(world: World) -> dict[str, Json]:
     length of the story.
     """
     plan = plan_of(world)
-    ring = plan.ring()
+    ring = plan.find_closure()
     if ring is None:
         raise DataError("world: each way round a closed passage has to lead to the goal")
     k, closed, detour = ring
@@ -299,7 +290,8 @@ def prove(world: World) -> dict[str, Json]:
     }
 
 
-def _check(condition: object, problem: str) -> None:
+def _require(condition: object, problem: str) -> None:
+    """Raise a DataError that names the problem, unless the condition is true."""
     if not condition:
         raise DataError(f"world: {problem}")
 
@@ -313,41 +305,41 @@ def decode(data: Json) -> World:
     """
     world = World.from_json(data, "world")
     size, passages, cells = len(world.names), world.passages, world.cells
-    _check(4 <= size <= MOST_PLACES and len(cells) == size, f"give 4 to {MOST_PLACES} names, and as many cells")
-    _check(len(set(world.names)) == size, "give each place a name of its own")
-    _check(all(name.isascii() and name.isalpha() and len(name) <= 20 for name in world.names), "a name is one word")
-    _check(not {name.lower() for name in world.names} & DIRECTIONS.keys(), "no place is called like a direction")
-    _check(len(set(cells)) == size, "give each place a cell of its own")
-    _check(all(0 <= number <= _MOST_COORDINATE for cell in cells for number in cell), "coordinates are 0 to 1000")
+    _require(4 <= size <= MOST_PLACES and len(cells) == size, f"give 4 to {MOST_PLACES} names, and as many cells")
+    _require(len(set(world.names)) == size, "give each place a name of its own")
+    _require(all(name.isascii() and name.isalpha() and len(name) <= 20 for name in world.names), "a name is one word")
+    _require(not {name.lower() for name in world.names} & DIRECTIONS.keys(), "no place is called like a direction")
+    _require(len(set(cells)) == size, "give each place a cell of its own")
+    _require(all(0 <= number <= _MOST_COORDINATE for cell in cells for number in cell), "coordinates are 0 to 1000")
     numbers = (*world.story, world.start, world.goal, *(end for passage in passages for end in passage[:2]))
-    _check(all(0 <= number < size for number in numbers), "places are numbered from 0")
-    _check(
+    _require(all(0 <= number < size for number in numbers), "places are numbered from 0")
+    _require(
         all(abs(cells[a][0] - cells[b][0]) + abs(cells[a][1] - cells[b][1]) == 1 for a, b, _ in passages),
         "passages join cells that have a side in common",
     )
-    _check(len({frozenset(passage[:2]) for passage in passages}) == len(passages), "two places have one passage")
-    _check(world.start != world.goal, "start and goal are two places")
+    _require(len({frozenset(passage[:2]) for passage in passages}) == len(passages), "two places have one passage")
+    _require(world.start != world.goal, "start and goal are two places")
     plan = plan_of(world)
-    _check(plan.is_connected(), "each place can be reached from each other one")
-    _check(plan.count_routes() == 1, "there is one shortest route")
-    _check(plan.ring() is not None, "each way round a closed passage has to lead to the goal")
+    _require(plan.is_connected(), "each place can be reached from each other one")
+    _require(plan.count_routes() == 1, "there is one shortest route")
+    _require(plan.find_closure() is not None, "each way round a closed passage has to lead to the goal")
     most = _MOST_STEPS * len(passages)
     back = plan.distances(world.start)[world.goal]
-    _check(max(world.level, back) <= world.exploration <= most, f"exploration is up to {most} moves, and long enough")
-    _check(1 < len(world.story) <= most and crosses_all(plan, world.story), "the story crosses each passage")
+    _require(max(world.level, back) <= world.exploration <= most, f"exploration is up to {most} moves, and long enough")
+    _require(1 < len(world.story) <= most and crosses_all_passages(plan, world.story), "the story crosses each passage")
     return world
 
 
-def crosses_all(plan: Plan, walk: Sequence[int]) -> bool:
+def crosses_all_passages(plan: Plan, walk: Sequence[int]) -> bool:
     """Return whether a walk follows passages and crosses each of them."""
     try:
-        crossed = {plan.passage(*pair) for pair in pairwise(walk)}
+        return len({plan.passage_to(*pair) for pair in pairwise(walk)}) == len(plan.passages)
     except LookupError:
         return False
-    return len(crossed) == len(plan.passages)
 
 
 def draw_names(count: int, rng: Stream) -> tuple[str, ...]:
+    """Draw distinct names of places."""
     words = list(WORDS)
     rng.shuffle(words)
     return tuple(word.capitalize() for word in words[:count])
@@ -357,12 +349,13 @@ def isomorph(world: World, key: str, number: int) -> World:
     """Return the world turned or mirrored, with other names; its story and the order of its passages stay."""
     rng = Stream("atlas isomorph", key, world.hash, number)
     flip, turns = rng.choice(_SYMMETRIES[1:])
-    moved = [_moved(cell, flip, turns) for cell in world.cells]
+    moved = [_transform_cell(cell, flip, turns) for cell in world.cells]
     left, top = min(x for x, _ in moved), min(y for _, y in moved)
     return replace(world, names=draw_names(len(world.names), rng), cells=tuple((x - left, y - top) for x, y in moved))
 
 
-def _moved(cell: tuple[int, int], flip: bool, turns: int) -> tuple[int, int]:
+def _transform_cell(cell: tuple[int, int], flip: bool, turns: int) -> tuple[int, int]:
+    """Return a cell mirrored, if `flip`, and turned by a number of right angles about (0, 0)."""
     x, y = cell
     x = -x if flip else x
     for _ in range(turns):

@@ -1,10 +1,12 @@
-"""The environment of graphs as lists of edges: questions by key, metrics, what people see and type."""
+"""The environment of graphs as lists of edges: drawings, questions by key, metrics, what people see and type."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import cast
 
 from waybench._package_data import read_text
+from waybench._svg import Point, box, circle, line, path, texts
 from waybench.core import (
     HARDER,
     NOTHING,
@@ -26,6 +28,7 @@ from waybench.core import (
     Players,
     Playing,
     Presentation,
+    Scene,
     Scoring,
     Stream,
     TurnRecord,
@@ -37,8 +40,8 @@ from waybench.core import (
     outcome_metric,
 )
 from waybench.core._tokens import ESTIMATE, tokenizer_name_with_digest
-from waybench.envs.graph._drawing import scene
 from waybench.envs.graph._game import (
+    CHAIN,
     FIRST_NAME,
     LEAST_DISTANCE,
     LONGEST,
@@ -53,11 +56,66 @@ from waybench.envs.graph._game import (
     GraphGame,
     GraphQuestion,
     GraphState,
-    component,
     decode,
+    graph_of,
+    make_component,
     prompt,
     question_text,
 )
+
+_SPACE, _CHAIN, _MARGIN = 64, 26, 40  # pixels: between nodes of a way, in a dead end, around
+
+
+def _node_positions(distance: int) -> list[Point]:
+    """Return the positions of a component's nodes: the two paths above each other, their dead ends outwards."""
+    top, bottom = _MARGIN + CHAIN * _CHAIN, _MARGIN + CHAIN * _CHAIN + _SPACE
+    ways: list[Point] = [(_MARGIN + _SPACE * step, y) for y in (top, bottom) for step in range(distance + 1)]
+    # In the order of `make_component`.
+    ends = [(x, y + (step if y == bottom else -step) * _CHAIN) for x, y in ways for step in range(1, CHAIN + 1)]
+    return [*ways, *ends]
+
+
+def scene(question: GraphQuestion, turns: Sequence[TurnRecord]) -> Scene:
+    """Draw the component of the start; the names of a path that lead out of it are not drawn."""
+    shape, graph, positions = make_component(question.distance), graph_of(question), _node_positions(question.distance)
+    number = {name: node for node, name in enumerate(graph.names[: shape.nodes])}
+
+    def svg_lines(pairs: Iterable[Sequence[int]]) -> list[str]:
+        """Return the SVG path data of the lines between pairs of nodes."""
+        return [line([positions[start], positions[end]]) for start, end in pairs]
+
+    answer = GraphGame().decode(turns[-1].carried_out) if turns and turns[-1].carried_out is not None else ()
+    names = [number.get(name) for name in answer] if isinstance(answer, tuple) else []
+    steps = [(a, b) for a, b in pairwise(names) if a is not None and b is not None]
+    edges = [step for step in steps if step[1] in shape.neighbours[step[0]]]
+    start, (goal_x, goal_y) = shape.shortest[0], positions[shape.shortest[-1]]
+    ways = 2 * question.distance + 2
+    labels = [
+        (x, y + 18 if node <= question.distance else y - 8, graph.names[node])
+        for node, (x, y) in enumerate(positions[:ways])
+    ]
+    shortest = svg_lines(pairwise(shape.shortest)) if question.reachable else []
+    parts = [
+        path("textmap-shortest reference", "#e69f00", 9, shortest, 'stroke-opacity="0.55"'),
+        path("textmap-edge", "#8a8f98", 1.5, svg_lines(shape.edges)),
+        path("textmap-way", "#0072b2", 3.5, svg_lines(edges)),
+        path(
+            "textmap-wrong",
+            "#d55e00",
+            2.5,
+            svg_lines(step for step in steps if step not in edges),
+            'stroke-dasharray="5 4"',
+        ),
+        *(circle("textmap-place", "#5b6069", 0, at, 4) for at in positions),
+        circle("textmap-start", "#009e73", 2.5, positions[start], 8),
+        box("textmap-goal", "#009e73", 2.5, (goal_x - 8, goal_y - 8), (16, 16)) if question.reachable else "",
+        texts("textmap-name", labels, 10),
+    ]
+    others = question.components - 1
+    label = f"Graph of {question.components * shape.nodes:,} nodes; the part with the start, without {others:,} others"
+    width = 2 * _MARGIN + _SPACE * question.distance
+    return Scene("textmap", label, (width, 2 * _MARGIN + _SPACE + 2 * CHAIN * _CHAIN), parts)
+
 
 _THOUSAND = 1_000
 _ROUNDS = 12  # of counting; three or four are usual
@@ -112,11 +170,11 @@ class GraphSource(KeyedSource[GraphQuestion]):
         question = GraphQuestion(self._question, seed, self._distance, 2, reachable, self.level, self._name, 1)
         # As many components as the level has room for; at most one more would fit.
         limit = self.level * _THOUSAND
-        most = MOST_NODES // component(self._distance).nodes
-        count = max(2, min(most, limit * 4 // (_LINE * len(component(self._distance).edges))))
+        most = MOST_NODES // make_component(self._distance).nodes
+        count = max(2, min(most, limit * 4 // (_LINE * len(make_component(self._distance).edges))))
         best: GraphQuestion | None = None
         for _ in range(_ROUNDS):
-            tried = replace(question, components=count, tokens=self._tokens(replace(question, components=count)))
+            tried = replace(question, components=count, tokens=self._count_tokens(replace(question, components=count)))
             tokens_each = tried.tokens / count
             if tried.tokens <= limit:
                 best = tried if best is None or tried.components > best.components else best
@@ -131,42 +189,38 @@ class GraphSource(KeyedSource[GraphQuestion]):
             raise UsageError(f"level {self.level}: too few tokens for a graph with distance={self._distance}")
         return best
 
-    def _tokens(self, question: GraphQuestion) -> int:
+    def _count_tokens(self, question: GraphQuestion) -> int:
+        """Return the number of tokens of the prompt, by the tokenizer or estimated."""
         if self._tokenizer is None:
             return estimated_tokens(question)
         return len(self._tokenizer.encode(prompt(question)))
 
 
-def characters(question: GraphQuestion) -> int:
-    """Return the length of the prompt, without making it: all edges are equally long."""
+def prompt_length(question: GraphQuestion) -> int:
+    """Return the number of characters of the prompt without writing it: all edges are equally long."""
     small = replace(question, components=2)
-    more = (question.components - 2) * len(component(question.distance).edges)
+    more = (question.components - 2) * len(make_component(question.distance).edges)
     return len(prompt(small)) + more * _LINE
 
 
 def estimated_tokens(question: GraphQuestion) -> int:
-    """Return a token for every four characters of the prompt."""
-    return -(-characters(question) // 4)
+    """Return the number of tokens of the prompt, at four characters each."""
+    return -(-prompt_length(question) // 4)
 
 
 def prove(question: GraphQuestion) -> dict[str, Json]:
-    """Return what is known of a question.
-
-    Returns:
-        nodes, edges: of the graph;
-        characters: of the prompt;
-        minimum: edges of a shortest path; None if there is none.
+    """Return the nodes and edges of the graph, the characters of the prompt, and the "minimum" (edges of a path).
 
     Raises:
         DataError: If the number of estimated tokens is not that of the prompt.
     """
     if question.tokenizer == ESTIMATE and question.tokens != estimated_tokens(question):
         raise DataError(f"graph: the prompt has {estimated_tokens(question):,} tokens, not {question.tokens:,}")
-    shape = component(question.distance)
+    shape = make_component(question.distance)
     return {
         "nodes": shape.nodes * question.components,
         "edges": len(shape.edges) * question.components,
-        "characters": characters(question),
+        "characters": prompt_length(question),
         "minimum": question.distance if question.reachable else None,
     }
 
@@ -177,20 +231,22 @@ LONGER = FailureKind("longer", "paths that are not shortest", "The path is right
 FAILURES = (INVENTED, OTHER_ENDS, LONGER)
 
 
-def _event(record: EpisodeRecord, name: str) -> float | None:
+def _event_value(record: EpisodeRecord, name: str) -> float | None:
+    """Return an event of the answer as a number; None if there is none."""
     event = record.turns[-1].events.get(name) if record.turns else None
     return None if event is None else float(event)
 
 
 def _is_path(record: EpisodeRecord) -> float | None:
+    """Return 1 or 0: whether the answer to a path question is a path between the two nodes; otherwise None."""
     is_path_question = cast("dict[str, Json]", record.instance)["question"] == "path"
-    return float(_event(record, "excess") is not None) if is_path_question else None
+    return float(_event_value(record, "excess") is not None) if is_path_question else None
 
 
 METRICS = (
     Metric(
         name="success",
-        of=lambda record: _event(record, "success") or 0.0,
+        of=lambda record: _event_value(record, "success") or 0.0,
         title="Success",
         low=0,
         high=1,
@@ -206,7 +262,7 @@ METRICS = (
     ),
     Metric(
         name="invented",
-        of=lambda record: _event(record, "invented"),
+        of=lambda record: _event_value(record, "invented"),
         title="Invented edges",
         low=0,
         unbounded="an answer can have any number of nodes",
@@ -215,7 +271,7 @@ METRICS = (
     ),
     Metric(
         name="excess",
-        of=lambda record: _event(record, "excess"),
+        of=lambda record: _event_value(record, "excess"),
         title="Excess edges",
         low=0,
         unbounded="a path can go back and forth",
@@ -227,7 +283,7 @@ METRICS = (
 
 
 def failure(record: EpisodeRecord) -> FailureKind:
-    """Return what is wrong with a path; a wrong yes or no is a wrong answer."""
+    """Return what is wrong with an answer."""
     events = record.turns[-1].events if record.turns else NOTHING
     if events.get("invented"):
         return INVENTED
@@ -247,13 +303,14 @@ def board(state: GraphState, turns: Sequence[TurnRecord]) -> Board:
 
 
 def typed_actions(state: GraphState) -> Sequence[TypedAction]:
-    """Return yes and no; paths are typed."""
+    """Return yes and no for a question whether there is a path; a path is typed."""
     if state.instance.question == "path":
         return ()
     return [TypedAction(word, key=word[0]) for word in _WORDS]
 
 
 def parse_typed(text: str, state: GraphState) -> Answer | None:
+    """Return the yes or no, or the path, that a person has typed; None for any other text."""
     if state.instance.question == "reachable":
         return _WORDS.get(text.strip().lower())
     parts = text.replace(",", " ").split()
@@ -265,6 +322,7 @@ def parse_typed(text: str, state: GraphState) -> Answer | None:
 
 
 def format_typed(answer: Answer) -> Sequence[str]:
+    """Return an answer as a person types it."""
     return [" ".join(map(str, answer)) if isinstance(answer, tuple) else ("yes" if answer else "no")]
 
 

@@ -46,15 +46,12 @@ class Component(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def component(distance: int) -> Component:
-    """Return the component whose ends are a distance apart.
+def make_component(distance: int) -> Component:
+    """Return the component whose ends are a distance of at least 1 apart.
 
-    One way between the ends has `distance` edges, and one has two more. At each node of both ways begins a dead end of
-    two nodes, so every node of a way has three neighbours, the ends included. It has 6 * (distance + 1) nodes, and as
-    many edges.
-
-    Args:
-        distance: Edges of the shortest way, at least 1.
+    One path between the ends has `distance` edges, and one has two more. At each node of both begins a dead end of two
+    nodes, so every node of a path has three neighbours, the ends included. It has 6 * (distance + 1) nodes, and as many
+    edges.
     """
     shortest = tuple(range(distance + 1))
     longer = (0, *range(distance + 1, 2 * distance + 2), distance)
@@ -109,16 +106,16 @@ class GraphQuestion(DataInstance):
     tokens: int
 
     @property
-    def ends(self) -> tuple[int, int]:
+    def end_names(self) -> tuple[int, int]:
         """The names of the two nodes asked about: a start, and its goal, in another component if unreachable."""
-        graph, shape = graph_of(self), component(self.distance)
+        graph, shape = graph_of(self), make_component(self.distance)
         return graph.names[0], graph.names[shape.shortest[-1] + (0 if self.reachable else shape.nodes)]
 
     @property
-    def shortest(self) -> tuple[int, ...]:
+    def shortest_path(self) -> tuple[int, ...]:
         """The names of the nodes of the first component's shortest path, which leads to the goal if it is reachable."""
         names = graph_of(self).names
-        return tuple(names[node] for node in component(self.distance).shortest)
+        return tuple(names[node] for node in make_component(self.distance).shortest)
 
 
 class ComponentGraph(NamedTuple):
@@ -134,8 +131,8 @@ class ComponentGraph(NamedTuple):
 
 
 @lru_cache(maxsize=4)
-def _graph(seed: str, nodes: int) -> ComponentGraph:
-    """Draw distinct names of nodes, and make the graph of them."""
+def _draw_graph(seed: str, nodes: int) -> ComponentGraph:
+    """Draw distinct names for the nodes of a graph."""
     stream = Stream("graph", VERSION, seed, "names")
     number: dict[int, int] = {}
     while len(number) < nodes:
@@ -146,13 +143,13 @@ def _graph(seed: str, nodes: int) -> ComponentGraph:
 
 
 def graph_of(question: GraphQuestion) -> ComponentGraph:
-    """Return the graph. The names of a component are the same however many components follow it."""
-    return _graph(question.seed, question.components * component(question.distance).nodes)
+    """Return the graph of a question; a component's names are the same however many components follow it."""
+    return _draw_graph(question.seed, question.components * make_component(question.distance).nodes)
 
 
 def neighbours(question: GraphQuestion, name: int) -> tuple[int, ...]:
-    """Return the names of a node's neighbours; none for a name that no node has."""
-    graph, shape = graph_of(question), component(question.distance)
+    """Return the names of a node's neighbours; none if no node has this name."""
+    graph, shape = graph_of(question), make_component(question.distance)
     number = graph.number.get(name)
     if number is None:
         return ()
@@ -162,9 +159,9 @@ def neighbours(question: GraphQuestion, name: int) -> tuple[int, ...]:
 
 @lru_cache(maxsize=2)
 def edge_lines(seed: str, distance: int, components: int) -> str:
-    """Return the lines of the edges, in random order, the two names of each in random order."""
-    shape = component(distance)
-    names = _graph(seed, components * shape.nodes).names
+    """Return the edges as text, a line each, in random order and with the two names of each in random order."""
+    shape = make_component(distance)
+    names = _draw_graph(seed, components * shape.nodes).names
     stream = Stream("graph", VERSION, seed, "order", components)
     edges = [
         (names[first + start], names[first + end])
@@ -200,7 +197,7 @@ def decode(data: Json) -> GraphQuestion:
         raise DataError("graph: there is no path to find")
     if not 1 <= len(question.tokenizer) <= 200:
         raise DataError("graph: tokenizer is no name of at most 200 characters")
-    if question.components * component(question.distance).nodes > MOST_NODES:
+    if question.components * make_component(question.distance).nodes > MOST_NODES:
         raise DataError(f"graph: more than {MOST_NODES:,} nodes")
     return question
 
@@ -217,7 +214,7 @@ class GraphGame(OneAnswerGame[GraphQuestion, Answer]):
         """Return yes and no, or the paths of one edge."""
         if instance.question == "reachable":
             return (True, False)
-        start, _ = instance.ends
+        start, _ = instance.end_names
         return [(start, node) for node in neighbours(instance, start)]
 
     def judge(self, instance: GraphQuestion, answer: Answer) -> Judgement:
@@ -229,7 +226,7 @@ class GraphGame(OneAnswerGame[GraphQuestion, Answer]):
         if instance.question == "reachable":
             return Judgement(float(answer is instance.reachable), outcome=Outcome.OK)
         path = answer if isinstance(answer, tuple) else ()
-        ends = len(path) >= 2 and (path[0], path[-1]) == instance.ends
+        ends = len(path) >= 2 and (path[0], path[-1]) == instance.end_names
         invented = sum(after not in neighbours(instance, before) for before, after in pairwise(path))
         events: dict[str, Json] = {"ends": ends, "invented": invented}
         if ends and not invented:
@@ -292,10 +289,12 @@ _TOOLS = {
 
 
 def question_text(question: GraphQuestion) -> str:
-    return _ASKED[question.question].format(*question.ends)
+    """Return the question with the form of the reply."""
+    return _ASKED[question.question].format(*question.end_names)
 
 
 def prompt(question: GraphQuestion) -> str:
+    """Return the whole prompt: the introduction, the edges and the question."""
     lines = edge_lines(question.seed, question.distance, question.components)
     return f"{_INTRODUCTION}\n\n{lines}\n\n{question_text(question)}"
 
@@ -312,8 +311,8 @@ class EdgeList(OneAnswerWording[GraphQuestion, Answer]):
             lambda question: edge_lines(question.seed, question.distance, question.components),
         ),
         Field("question", "The question, and the form of the reply.", question_text),
-        Field("start", "The first of the two nodes.", lambda question: str(question.ends[0])),
-        Field("goal", "The second of the two nodes.", lambda question: str(question.ends[1])),
+        Field("start", "The first of the two nodes.", lambda question: str(question.end_names[0])),
+        Field("goal", "The second of the two nodes.", lambda question: str(question.end_names[1])),
     )
 
     def rules(self, instance: GraphQuestion) -> str:
@@ -326,7 +325,7 @@ class EdgeList(OneAnswerWording[GraphQuestion, Answer]):
             return reply_object
         if reply_object.duplicate is not None:
             return Invalid(f'The object has the key "{reply_object.duplicate[:40]}" twice.')
-        return _answer(key, reply_object[key])
+        return _read_answer(key, reply_object[key])
 
     def tools(self, state: GraphState) -> Sequence[ActionTool]:
         return (_TOOLS[state.instance.question],)
@@ -334,7 +333,7 @@ class EdgeList(OneAnswerWording[GraphQuestion, Answer]):
     def parse_call(self, call: ToolCall, state: GraphState) -> Answer | Invalid:
         key = state.instance.question
         value = call.arguments[key]
-        return value == "yes" if key == "reachable" else _answer(key, value)
+        return value == "yes" if key == "reachable" else _read_answer(key, value)
 
     def render_call(self, action: Answer, state: GraphState) -> ToolCall:
         key = state.instance.question
@@ -347,7 +346,8 @@ class EdgeList(OneAnswerWording[GraphQuestion, Answer]):
         return f'{{"reachable": {"true" if action else "false"}}}'
 
 
-def _answer(key: str, value: Json) -> Answer | Invalid:
+def _read_answer(key: str, value: Json) -> Answer | Invalid:
+    """Read the value of an answer's key: a yes or no, or a path."""
     if key == "reachable":
         return (
             value if isinstance(value, bool) else Invalid(f'"reachable" is {json_excerpt(value)}, not true or false.')
@@ -369,7 +369,7 @@ _LONGEST = 1_000  # steps of a walk at random
 def oracle(state: GraphState, rng: Stream) -> Answer:
     """Return the right answer."""
     question = state.instance
-    return question.shortest if question.question == "path" else question.reachable
+    return question.shortest_path if question.question == "path" else question.reachable
 
 
 def heuristic(state: GraphState, rng: Stream) -> Answer:
@@ -380,7 +380,7 @@ def heuristic(state: GraphState, rng: Stream) -> Answer:
     question = state.instance
     if question.question == "reachable":
         return True
-    start, goal = question.ends
+    start, goal = question.end_names
     came_from, open_ = {start: start}, [start]
     while open_ and goal not in came_from:
         node = open_.pop()
@@ -399,7 +399,7 @@ def random(state: GraphState, rng: Stream) -> Answer:
     question = state.instance
     if question.question == "reachable":
         return bool(rng.below(2))
-    start, goal = question.ends
+    start, goal = question.end_names
     walk = [start]
     while walk[-1] != goal and len(walk) <= _LONGEST:
         walk.append(rng.choice(neighbours(question, walk[-1])))

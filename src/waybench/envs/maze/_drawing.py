@@ -105,7 +105,7 @@ def turn_legs(maze: Maze, turns: Iterable[TurnRecord]) -> Iterator[MazeLeg]:
         blocked = None
         if illegal:
             direction = str(illegal["direction"])
-            blocked = (direction, maze.lattice.free(at, direction))
+            blocked = (direction, maze.lattice.count_free_ahead(at, direction))
         yield MazeLeg(start, moves, blocked, number)
 
 

@@ -22,7 +22,7 @@ from waybench.core import (
     isomorphic_appearance,
     plural,
 )
-from waybench.envs.spaces import transform, transform_place
+from waybench.envs.spaces import transform_cell, transform_rows
 from waybench.envs.spaces._lattice import DIRECTIONS, ROTATIONS, Lattice
 
 SMALLEST = 5
@@ -100,7 +100,7 @@ def prove(maze: Maze) -> dict[str, Json]:
     far, cells = maze.lattice.distances(maze.exit), maze.lattice.cells
     if far.count(-1) > cells.count(0):  # some open cells cannot be reached, and do not count
         cells = bytes(map((-1).__lt__, far))
-    ways = int.from_bytes(maze.lattice.ways(), "little") & int.from_bytes(cells, "little") * 15
+    ways = int.from_bytes(maze.lattice.open_neighbour_bits(), "little") & int.from_bytes(cells, "little") * 15
     return {
         "minimum": len(path),
         "solution": movements_of_path(path),
@@ -162,11 +162,11 @@ def isomorph(maze: Maze, key: str, number: int) -> Maze:
     """
     symmetry = isomorphic_appearance(ROTATIONS, number, "maze", key, maze.hash)
     lattice = maze.lattice
-    rows = transform(symmetry, lattice.rows())
+    rows = transform_rows(symmetry, lattice.rows())
     height, width = len(rows), len(rows[0])
 
     def rotated_cell(cell: int) -> int:
-        row, column = transform_place(symmetry, *divmod(cell, lattice.width), lattice.height, lattice.width)
+        row, column = transform_cell(symmetry, *divmod(cell, lattice.width), lattice.height, lattice.width)
         return row * width + column
 
     cells = bytes(cell for row in rows for cell in row)
@@ -246,7 +246,9 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
             return ()
         plans: list[MovePlan] = []
         for direction in DIRECTIONS:
-            line = state.maze.lattice.line(state.at, direction)[: state.maze.lattice.free(state.at, direction)]
+            line = state.maze.lattice.cells_ahead(state.at, direction)[
+                : state.maze.lattice.count_free_ahead(state.at, direction)
+            ]
             cells = line.index(state.maze.exit) + 1 if state.maze.exit in line else len(line)
             plans += [(Movement(direction, count),) for count in range(1, cells + 1)]
         return plans
@@ -256,7 +258,7 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
         maze, at, moved = state.maze, state.at, 0
         facing = state.facing
         for number, (direction, cells) in enumerate(action, start=1):
-            line, free = maze.lattice.line(at, direction), maze.lattice.free(at, direction)
+            line, free = maze.lattice.cells_ahead(at, direction), maze.lattice.count_free_ahead(at, direction)
             if maze.exit in (walked := line[: min(cells, free)]):
                 steps = moved + walked.index(maze.exit) + 1
                 return self._transition(MazeState(maze, maze.exit, direction), steps, number, Outcome.OK)

@@ -147,7 +147,7 @@ def plan_steps(record: EpisodeRecord) -> Iterator[Step]:
             for _ in range(cells):
                 if at == maze.exit:
                     return
-                following = maze.lattice.step(at, direction)
+                following = maze.lattice.neighbour_cell(at, direction)
                 if following is None or not maze.lattice.cells[following]:
                     yield Step(number, COUNT if direction in (heading, _next_turn(maze, at, heading)) else WALL_ERROR)
                     return
@@ -171,11 +171,11 @@ def _wrong_step_kind(lattice: Lattice, at: int, is_seen: bool) -> FailureKind:
 def _next_turn(maze: Maze, at: int, heading: str) -> str:
     """Return the direction in which a shortest path goes on after it has gone straight ahead; "" if it does not."""
     far = maze.lattice.distances(maze.exit)
-    ahead = maze.lattice.step(at, heading) if heading else None
+    ahead = maze.lattice.neighbour_cell(at, heading) if heading else None
     if ahead is None or not maze.lattice.cells[ahead] or far[ahead] >= far[at]:
         return ""
     while ahead is not None and maze.lattice.cells[ahead] and far[ahead] < far[at]:
-        at, ahead = ahead, maze.lattice.step(ahead, heading)
+        at, ahead = ahead, maze.lattice.neighbour_cell(ahead, heading)
     return next((name for name, cell in maze.lattice.exits(at) if far[cell] < far[at]), "")
 
 

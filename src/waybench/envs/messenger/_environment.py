@@ -1,10 +1,13 @@
-"""The environment of Messenger, with its metrics and failures."""
+"""The environment of Messenger, with its drawings and boards, metrics and failures."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from waybench._package_data import read_text
+from waybench._svg import ROUND, Point, box, circle, cross, line, path, point, text, true_cells, with_tooltip
 from waybench.core import (
     TURN_LIMIT,
+    Board,
     End,
     EpisodeRecord,
     FailureKind,
@@ -14,15 +17,29 @@ from waybench.core import (
     Players,
     Presentation,
     Range,
+    Scene,
     Scoring,
+    Tile,
+    TurnRecord,
+    plural,
 )
-from waybench.envs.messenger._drawing import board, scene
 from waybench.envs.messenger._game import PLAYERS, RoleRules
 from waybench.envs.messenger._items import DATASETS, PUBLIC_KEY, SOURCE_OPTIONS, DrawnGames
-from waybench.envs.messenger._world import PUBLISHED, STAGES, Case, decode
+from waybench.envs.messenger._world import (
+    PUBLISHED,
+    STAGES,
+    WON,
+    Case,
+    Location,
+    MessengerWorld,
+    decode,
+    role_name,
+    start_world,
+)
 from waybench.envs.smartplay import (
     LEGEND,
     SEEN,
+    AgentState,
     agent_environment,
     agent_metrics,
     draw_seen,
@@ -33,6 +50,111 @@ from waybench.envs.smartplay import (
 )
 from waybench.envs.smartplay._measures import action_turns
 
+Positions = tuple[Location, tuple[Location | None, ...]]  # of the agent and of the others
+# Colours that people with any kind of colour vision tell apart, and a letter for those who print in grey.
+_LOOKS = {
+    "enemy": ("#d55e00", "E"),
+    "message": ("#cc79a7", "M"),
+    "goal": ("#009e73", "G"),
+    "decoy": ("#b8860b", "D"),
+}
+
+
+def scene(case: Case, turns: Sequence[TurnRecord]) -> Scene:
+    """Return the board with the entities at their starts, all trails, and the agent's last position.
+
+    Nothing of the manual reaches the drawing: its words are names of entities that we know.
+    """
+    steps = list(positions_after_steps(case, turns))
+    fate = next((str(turn.events["fate"]) for turn in turns if "fate" in turn.events), "")
+    label = f"Messenger, stage {case.stage}, {case.size} by {case.size} cells"
+    if len(steps) > 1:
+        label += f", {plural(len(steps) - 1, 'step')}, " + ("won" if fate == WON else "lost" if fate else "not ended")
+    return Scene(
+        "tiles",
+        label,
+        (case.size, case.size),
+        board=_board_shapes(case),
+        parts=[*_trail_shapes(case, steps), *_end_mark_shapes(steps, fate)],
+    )
+
+
+def positions_after_steps(case: Case, turns: Iterable[TurnRecord]) -> Iterator[Positions]:
+    """Yield the positions of the agent and of the others at the start and after each step."""
+    start = start_world(case)
+    yield start.agent, start.places
+    for turn in turns:
+        if "places" in turn.events:
+            x, y = turn.events["at"]
+            yield (x, y), tuple(None if cell is None else (cell[0], cell[1]) for cell in turn.events["places"])
+
+
+def _board_shapes(case: Case) -> Iterator[str]:
+    """Yield the grid, the entities at their starts, and the agent's start."""
+    lines = (f"M0 {edge}h{case.size}M{edge} 0v{case.size}" for edge in range(case.size + 1))
+    pale = 'fill-opacity="0.2" stroke-width="0.06" rx="0.12"'
+    yield true_cells("tiles-floor", "#fff", [[True] * case.size] * case.size, 1.02)
+    yield path("roles-grid", "#888", 0.03, lines, 'stroke-opacity="0.35"')
+    for number, actor in enumerate(case.actors):
+        colour, letter = _LOOKS[role_name(number)]
+        x, y = actor.x, actor.y
+        yield with_tooltip(
+            f"{role_name(number)}: {actor.name}, {actor.kind}",
+            box("roles-actor", colour, 0, (x + 0.05, y + 0.05), (0.9, 0.9), f'{pale} stroke="{colour}"'),
+            text("roles-letter", x + 0.5, y + 0.55, letter, 0.5, "middle", colour=colour, more='font-weight="bold"'),
+            text("roles-name", x + 0.5, y + 0.82, actor.name, 0.2, "middle", colour=colour),
+        )
+    yield circle("tiles-start", "#009e73", 0.12, (case.x + 0.5, case.y + 0.5), 0.34)
+
+
+def _cell_centre(location: Location) -> Point:
+    """Return the point in the middle of a location."""
+    return location[0] / 2 + 0.5, location[1] / 2 + 0.5
+
+
+def _trail_shapes(case: Case, steps: Sequence[Positions]) -> Iterator[str]:
+    """Yield the trails of the entities and of the agent."""
+    for number in range(len(case.actors)):
+        way = [_cell_centre(at) for _, actors in steps if (at := actors[number]) is not None]
+        if data := line(way):
+            colour = _LOOKS[role_name(number)][0]
+            yield path("roles-way", colour, 0.09, [data], 'stroke-dasharray="0.16 0.12"')
+            yield circle("roles-way", colour, 0, way[-1], 0.13)
+    yield path("tiles-trail", "#0072b2", 0.16, [line(_cell_centre(agent) for agent, _ in steps)], ROUND)
+
+
+def _end_mark_shapes(steps: Sequence[Positions], fate: str) -> Iterator[str]:
+    """Yield the mark at the agent's last position: a dot, with a ring after a success or a cross after a death."""
+    if len(steps) < 2:
+        return
+    end = _cell_centre(steps[-1][0])
+    yield circle("tiles-stop", "#0072b2", 0, end, 0.18)
+    if fate == WON:
+        yield circle("roles-end", "#009e73", 0.1, end, 0.3)
+    elif fate:
+        yield path("roles-end", "#d55e00", 0.12, [f"M{point(end)}{cross(0.3)}"])
+
+
+_FLOOR, _AGENT = "#f0efe9", "#0072b2"
+_COLOURS = ("#e69f00", "#cc79a7", "#56b4e9", "#f0e442", "#9ad0c2", "#c9b6e4")
+
+
+def board(state: AgentState[Any, MessengerWorld], turns: Sequence[TurnRecord]) -> Board:
+    """Return the cells with the first letters of the entities in them; entities of one name have one colour."""
+    world, case = state.world, state.instance
+    rows = [[Tile("", _FLOOR)] * case.size for _ in range(case.size)]
+    names = sorted({actor.name for actor in case.actors})
+    for actor, cell in zip(case.actors, world.places, strict=True):
+        if cell is not None:
+            colour = _COLOURS[names.index(actor.name) % len(_COLOURS)]
+            rows[cell[1] // 2][cell[0] // 2] = Tile(actor.name[:2], colour)
+    x, y = world.agent[0] // 2, world.agent[1] // 2
+    rows[y][x] = Tile("@!" if world.carries else "@", _AGENT)
+    entities = ", ".join(f"{name[:2]} {name}" for name in names)
+    carried = "You have the message." if world.carries else "You do not have the message."
+    return Board(rows=rows, at=(y, x), notes=[carried, f"@ is you. {entities}. The manual says which is which."])
+
+
 LEAST, MOST = -5.0, 1.5  # sums of rewards: an enemy and four decoys met at once; message and goal
 
 
@@ -41,55 +163,62 @@ LEAST, MOST = -5.0, 1.5  # sums of rewards: an enemy and four decoys met at once
 EXPECTED = {1: (-0.080, 1.0), 2: (-0.516, 1.0), 3: (-0.925, 0.997)}
 
 
-def _case(record: EpisodeRecord) -> Case:
+def _recorded_case(record: EpisodeRecord) -> Case:
+    """Return the game of a record."""
     return decode(record.instance)
 
 
-def setting(record: EpisodeRecord) -> str | None:
-    """Return the published name of a record's setting; None if it is none of the registered ones."""
-    case = _case(record)
+def published_setting_name(record: EpisodeRecord) -> str | None:
+    """Return the published name of a record's setting; None if it is not a published one."""
+    case = _recorded_case(record)
     is_published = case.published and all(actor.name in PUBLISHED for actor in case.actors)
     return f"MessengerL{case.stage}" if is_published else None
 
 
-def score(record: EpisodeRecord) -> float:
-    """Return the reward of the last step, a lost one included: a player with the message gains nothing by silence."""
+def last_reward(record: EpisodeRecord) -> float:
+    """Return the reward of the last step, a lost one included, so that silence gains nothing with the message."""
     return action_turns(record)[-1].reward if action_turns(record) else 0.0
 
 
 def _expected_scores(record: EpisodeRecord) -> tuple[float, float] | None:
-    case = _case(record)
+    """Return the mean scores of a random player and of the oracle; None for other than the published settings."""
+    case = _recorded_case(record)
     usual = case.published and record.options["steps"] in (None, case.steps)
     return EXPECTED[case.stage] if usual else None
 
 
-def _deadly(case: Case) -> int:
-    """Return how many entities can be met at once that each cost 1: in stage 1 the first thing touched decides."""
+def _count_deadly_entities(case: Case) -> int:
+    """Return how many entities can be met at once that each cost 1; in stage 1 the first contact decides."""
     return 1 if case.stage == 1 else len(case.actors) - 2  # all but the message and the goal
 
 
-def _scores(record: EpisodeRecord) -> Range:
-    return -float(_deadly(_case(record))), 1.0
+def _score_range(record: EpisodeRecord) -> Range:
+    """Return the range of the last reward."""
+    return -float(_count_deadly_entities(_recorded_case(record))), 1.0
 
 
-def _reward(record: EpisodeRecord) -> Range:
-    case = _case(record)
+def _reward_range(record: EpisodeRecord) -> Range:
+    """Return the range of the sum of rewards."""
+    case = _recorded_case(record)
     # Who has to fetch the message has half a point for it.
-    return -float(_deadly(case)), 1.0 if case.stage == 1 or case.carries else MOST
+    return -float(_count_deadly_entities(case)), 1.0 if case.stage == 1 or case.carries else MOST
 
 
-def _steps(record: EpisodeRecord) -> int:
+def _count_steps(record: EpisodeRecord) -> int:
+    """Return the most steps of an episode."""
     limit = record.options["steps"]
-    return _case(record).steps if limit is None else limit
+    return _recorded_case(record).steps if limit is None else limit
 
 
-def _fate(record: EpisodeRecord) -> str:
+def _final_fate(record: EpisodeRecord) -> str:
+    """Return what ended the game (`MessengerWorld.fate`); "" if nothing did."""
     steps = step_events(record)
     return str(steps[-1].get("fate", "")) if steps else ""
 
 
 def _got_message(record: EpisodeRecord) -> float | None:
-    case = _case(record)
+    """Return 1 or 0: whether the message was taken; None if the player had it from the start."""
+    case = _recorded_case(record)
     if case.carries:
         return None
     if case.stage == 1:
@@ -97,9 +226,12 @@ def _got_message(record: EpisodeRecord) -> float | None:
     return float(any(step["carries"] for step in step_events(record)))
 
 
-def _death(name: str, fate: str, title: str, doc: str, possible: Callable[[Case], bool]) -> Metric:
+def _death_metric(name: str, fate: str, title: str, doc: str, possible: Callable[[Case], bool]) -> Metric:
+    """Return the metric of a kind of death, which is None for games in which that is not possible."""
+
     def died(record: EpisodeRecord) -> float | None:
-        return float(_fate(record) == fate) if possible(_case(record)) else None
+        """Return 1 or 0: whether the game ended in this way."""
+        return float(_final_fate(record) == fate) if possible(_recorded_case(record)) else None
 
     return Metric(name=name, of=died, title=title, low=0, high=1, better="lower", doc=doc)
 
@@ -107,21 +239,21 @@ def _death(name: str, fate: str, title: str, doc: str, possible: Callable[[Case]
 METRICS = agent_metrics(
     Metric(
         name="score",
-        of=score,
+        of=last_reward,
         title="Score",
         low=LEAST,
         high=1,
-        range=_scores,
+        range=_score_range,
         floor=lambda record: 0.0,
         doc="Reward of the last step (section 4.2): 1 for a delivery, -1 for a death, -2 or less if several enemies "
         "were met at once, 0.5 if the message was taken in the very last step, otherwise 0 (also for a lost step).",
     ),
-    human_metric(setting, _scores, score),
+    human_metric(published_setting_name, _score_range, last_reward),
     scaled_metric(
         _expected_scores,
         "Here these are means over the games of the stage, on the published board with the published steps.",
-        _scores,
-        score,
+        _score_range,
+        last_reward,
     ),
     Metric(
         name="got_message",
@@ -131,30 +263,30 @@ METRICS = agent_metrics(
         high=1,
         doc="Whether the message was taken; undefined if the player has it from the start.",
     ),
-    _death("met_enemy", "enemy", "Met the enemy", "Whether the enemy ended the game.", lambda case: True),
-    _death(
+    _death_metric("met_enemy", "enemy", "Met the enemy", "Whether the enemy ended the game.", lambda case: True),
+    _death_metric(
         "met_decoy",
         "decoy",
         "Met a decoy",
         "Whether a decoy ended the game (if no true enemy was met in the same step); stage 3 only.",
         lambda case: len(case.actors) > 3,
     ),
-    _death(
+    _death_metric(
         "met_goal",
         "goal",
         "Met the goal too early",
         "Whether the goal ended the game because the player did not have the message.",
         lambda case: not case.carries,
     ),
-    _death(
+    _death_metric(
         "met_message",
         "message",
         "Met the message again",
         "Whether the message ended the game because the player had it already; stage 1 only.",
         lambda case: case.carries and case.stage == 1,
     ),
-    steps=_steps,
-    reward=_reward,
+    steps=_count_steps,
+    reward=_reward_range,
 )
 
 
@@ -180,9 +312,9 @@ UNDELIVERED = FailureKind(
 FAILURES = (UNPRODUCTIVE, *_FATES.values(), NOT_FOUND, UNDELIVERED)
 
 
-def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:
-    """Return what ended the game, or what had not been done when its steps ran out."""
-    fate = _fate(record)
+def messenger_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:
+    """Return the entity that ended the game, or what was left to do when the steps ran out."""
+    fate = _final_fate(record)
     if fate in _FATES:
         return _FATES[fate]
     if general != TURN_LIMIT:
@@ -245,8 +377,8 @@ ROLES = agent_environment(
         decode=decode,
         level_of=lambda case: case.stage,
     ),
-    scoring=Scoring(metrics=METRICS, failures=FAILURES, published_setting=setting),
-    own_failure=own_failure,
+    scoring=Scoring(metrics=METRICS, failures=FAILURES, published_setting=published_setting_name),
+    own_failure=messenger_failure,
     presentation=PRESENTATION,
     players=Players(policies=thinking_players(PLAYERS)),
     playing={"images": Images(draw=draw_seen, legend=LEGEND, replaces=(SEEN,), bases=("chat",))},

@@ -17,8 +17,8 @@ from waybench.envs.messenger._world import (
     Case,
     Location,
     MessengerWorld,
+    actor_numbers,
     collide,
-    numbers_of,
     walk_agent,
 )
 from waybench.envs.smartplay import SEEN, ActionEffect, Rules, direction_name
@@ -47,11 +47,12 @@ _ENDS = {
 }
 
 
-def manual(case: Case) -> str:
+def manual_text(case: Case) -> str:
+    """Return the context, the sentences about the entities, and the advice."""
     return "\n\n".join((CONTEXT, "\n".join(case.sentences), ADVICE))
 
 
-def observation(world: MessengerWorld, *, published: bool) -> str:
+def observation_text(world: MessengerWorld, *, published: bool) -> str:
     """Return what the agent sees.
 
     As published, only the nearest of those that look alike is named, and death in stages 2 and 3 reads "Environment
@@ -76,7 +77,7 @@ def describe_entities(world: MessengerWorld, *, published: bool) -> str:
     """
     x, y = world.agent[0] // 2, world.agent[1] // 2
     entities: list[tuple[int, int, int, int, str]] = []
-    for number, actor, location in zip(numbers_of(world.case), world.case.actors, world.places, strict=True):
+    for number, actor, location in zip(actor_numbers(world.case), world.case.actors, world.places, strict=True):
         if location is not None:
             east, south = location[0] // 2 - x, location[1] // 2 - y
             entities.append((number, abs(east) + abs(south), south, east, actor.name))
@@ -110,14 +111,14 @@ class RoleRules(Rules[Case, MessengerWorld]):
         )
 
     def begin(self, instance: Case) -> MessengerWorld:
-        return _world.begin(instance)
+        return _world.start_world(instance)
 
     def actions(self, instance: Case) -> Sequence[str]:
         return ACTIONS
 
     def step(self, world: MessengerWorld, action: int, rng: Stream) -> ActionEffect[MessengerWorld]:
-        """Move everything, then see what collides; a move against the edge is unproductive."""
-        after = _world.advance(world, action, rng)
+        """Move everything, then apply collisions; a move against the edge is unproductive."""
+        after = _world.advance_world(world, action, rng)
         events: dict[str, Json] = {
             "at": list(after.agent),
             "places": [location and list(location) for location in after.places],
@@ -136,10 +137,10 @@ class RoleRules(Rules[Case, MessengerWorld]):
         return world.reward
 
     def manual(self, instance: Case) -> str:
-        return manual(instance)
+        return manual_text(instance)
 
     def observe(self, world: MessengerWorld) -> str:
-        return observation(world, published=self._published)
+        return observation_text(world, published=self._published)
 
 
 _NUMBERS = range(REST + 1)
@@ -155,7 +156,8 @@ class _Sets(NamedTuple):
     fixed: int
 
     @property
-    def all(self) -> int:
+    def union(self) -> int:
+        """All locations, of any kind of movement."""
         return self.chasers | self.fleeing | self.fixed
 
 
@@ -169,21 +171,23 @@ class _Board:
         first = sum(1 << wide * row for row in range(wide))
         self._columns = [first * ((1 << column) - 1) for column in range(wide + 1)]  # those west of a column
 
-    def bit(self, location: Location) -> int:
+    def location_bit(self, location: Location) -> int:
+        """Return the number whose only bit is that of a location."""
         return 1 << location[1] * self.wide + location[0]
 
-    def around(self, location: Location) -> int:
-        """Return the places at which something collides with what is at a place."""
+    def colliding_locations(self, location: Location) -> int:
+        """Return the locations, as bits, at which an entity collides with one at the given location."""
         x, y = location
         west, east = max(x - 1, 0), min(x + 1, self.wide - 1)
         line = (1 << east + 1) - (1 << west)
         return sum(line << self.wide * row for row in range(max(y - 1, 0), min(y + 1, self.wide - 1) + 1))
 
-    def spread(self, sets: _Sets, agent: Location) -> _Sets:
-        """Return where things can be after they have moved, the agent having been at a place."""
+    def spread_movers(self, sets: _Sets, agent: Location) -> _Sets:
+        """Return where entities can be after a step, with the agent at a location before it."""
         return _Sets(self._spread_chasers(sets.chasers, agent), self._spread_fleeing(sets.fleeing, agent), sets.fixed)
 
     def _spread_chasers(self, places: int, agent: Location) -> int:
+        """Return where chasers can be after a step."""
         if not places:
             return 0
         x, y = agent
@@ -192,9 +196,10 @@ class _Board:
         after = (places & north) << wide | (places & west) << 1
         after |= (places & ~((1 << wide * (y + 1)) - 1)) >> wide
         after |= (places & ~columns[x + 1]) >> 1
-        return after | self._anywhere(places & self.bit(agent))
+        return after | self._adjacent_locations(places & self.location_bit(agent))
 
     def _spread_fleeing(self, places: int, agent: Location) -> int:
+        """Return where fleeing entities can be after a step."""
         if not places:
             return 0
         x, y = agent
@@ -208,8 +213,8 @@ class _Board:
         )
         return after | northern & top | western & first | southern & bottom | eastern & last
 
-    def _anywhere(self, places: int) -> int:
-        """Return the places next to some; at the edge, staying is one of them."""
+    def _adjacent_locations(self, places: int) -> int:
+        """Return the locations next to some; at the edge, the location itself is one of them."""
         return (
             self._spread_fleeing(places, (0, 0)) | self._spread_fleeing(places, (self.wide - 1, self.wide - 1))
             if places
@@ -218,18 +223,19 @@ class _Board:
 
 
 @lru_cache(maxsize=8)
-def _board(size: int) -> _Board:
+def _cached_board(size: int) -> _Board:
+    """Return the board of a size (cached)."""
     return _Board(size)
 
 
-def target(world: MessengerWorld) -> int:
+def target_number(world: MessengerWorld) -> int:
     """Return the number of the actor to reach now: the message, or with it the goal."""
     return 2 if world.carries else 1
 
 
-def dangers(world: MessengerWorld) -> Iterator[int]:
-    """Yield the numbers of the actors that must not be touched now."""
-    goal = target(world)
+def danger_numbers(world: MessengerWorld) -> Iterator[int]:
+    """Yield the numbers of the actors that the agent must not touch now."""
+    goal = target_number(world)
     for number, location in enumerate(world.places):
         if location is not None and number != goal and not (number == 1 and world.case.stage > 1):
             yield number
@@ -237,16 +243,19 @@ def dangers(world: MessengerWorld) -> Iterator[int]:
 
 def towards(case: Case, world: MessengerWorld, rng: Stream) -> int:
     """Go straight for the message, and then for the goal, whatever is in the way."""
-    location = world.places[target(world)]
+    location = world.places[target_number(world)]
     return REST if location is None else _step_toward(world, location, _NUMBERS)
 
 
 def _step_toward(world: MessengerWorld, location: Location, actions: Iterator[int] | range | list[int]) -> int:
-    def away(action: int) -> int:
+    """Return the action that leads nearest to a location."""
+
+    def distance_after(action: int) -> int:
+        """Return a measure of the distance from the location after an action."""
         x, y = walk_agent(world.case, world.agent, action)
         return max(abs(x - location[0]), abs(y - location[1])) + abs(x - location[0]) + abs(y - location[1])
 
-    return min(actions, key=away)
+    return min(actions, key=distance_after)
 
 
 class _SearchNode(NamedTuple):
@@ -268,30 +277,41 @@ def search(case: Case, world: MessengerWorld, rng: Stream) -> int:
     of several to where most chance is left: a goal and an enemy that chase from the same place have to be parted.
     Where no step is safe, it is the one that is most probably survived.
     """
-    location = world.places[target(world)]
+    location = world.places[target_number(world)]
     if location is None:
         return REST
-    kind = case.actors[target(world)].kind
-    start = _SearchNode(0.0, 0, 0, world.agent, REST, _sets(world, list(dangers(world))), _sets(world, [target(world)]))
+    kind = case.actors[target_number(world)].kind
+    start = _SearchNode(
+        0.0,
+        0,
+        0,
+        world.agent,
+        REST,
+        _location_sets(world, list(danger_numbers(world))),
+        _location_sets(world, [target_number(world)]),
+    )
     queue, visited, best, number = [start], set[tuple[int, Location]](), start, 0
-    board = _board(case.size)
+    board = _cached_board(case.size)
     for _ in range(_MOST):
         if not queue:
             break
         node = heappop(queue)
-        if _room(node) > _room(best):
+        if _unfinished_plan_rank(node) > _unfinished_plan_rank(best):
             best = node
-        unsafe, target_sets = board.spread(node.dangers, node.agent), board.spread(node.targets, node.agent)
+        unsafe, target_sets = (
+            board.spread_movers(node.dangers, node.agent),
+            board.spread_movers(node.targets, node.agent),
+        )
         steps = node.steps + 1
         for action in _NUMBERS:
             agent = walk_agent(case, node.agent, action)
             if (steps, agent) in visited:
                 continue
-            near = board.around(agent)
-            if near & unsafe.all:
+            near = board.colliding_locations(agent)
+            if near & unsafe.union:
                 continue
             first = node.first if node.steps else action
-            if near & target_sets.all:
+            if near & target_sets.union:
                 return first
             visited.add((steps, agent))
             number += 1
@@ -301,29 +321,31 @@ def search(case: Case, world: MessengerWorld, rng: Stream) -> int:
             heappush(queue, _SearchNode(cost, steps, number, agent, first, unsafe, target_sets))
     if best.steps:
         return best.first
-    risks = {action: _risk(world, action) for action in _NUMBERS}
+    risks = {action: _collision_risk(world, action) for action in _NUMBERS}
     least = min(risks.values())
     return _step_toward(world, location, [action for action in _NUMBERS if risks[action] <= least])
 
 
-def _room(node: _SearchNode) -> tuple[int, int, int]:
-    """Return how good an unfinished plan is: how long it is safe, and in how many places the target can be."""
+def _unfinished_plan_rank(node: _SearchNode) -> tuple[int, int, int]:
+    """Return a sort key: how long a plan is safe, and in how many locations the target can be."""
     return min(node.steps, _AHEAD), sum(places.bit_count() for places in node.targets), node.steps
 
 
-def _sets(world: MessengerWorld, numbers: list[int]) -> _Sets:
-    board, actors = _board(world.case.size), world.case.actors
+def _location_sets(world: MessengerWorld, numbers: list[int]) -> _Sets:
+    """Return the locations of some actors by their kind of movement."""
+    board, actors = _cached_board(world.case.size), world.case.actors
     places = {kind: 0 for kind in (CHASER, FLEEING, IMMOVABLE)}
     for number in numbers:
         location = world.places[number]
         if location is not None:
-            places[actors[number].kind] |= board.bit(location)
+            places[actors[number].kind] |= board.location_bit(location)
     return _Sets(places[CHASER], places[FLEEING], places[IMMOVABLE])
 
 
-def _risk(world: MessengerWorld, action: int) -> float:
+def _collision_risk(world: MessengerWorld, action: int) -> float:
+    """Return the probability that an action ends in a collision with a danger."""
     agent, survival = walk_agent(world.case, world.agent, action), 1.0
-    for number in dangers(world):
+    for number in danger_numbers(world):
         location, kind = world.places[number], world.case.actors[number].kind
         assert location is not None
         survival *= 1 - _collision_chance(world, location, kind, agent)
@@ -331,6 +353,7 @@ def _risk(world: MessengerWorld, action: int) -> float:
 
 
 def _collision_chance(world: MessengerWorld, location: Location, kind: str, agent: Location) -> float:
+    """Return the probability that one actor collides with the agent after its next move."""
     if kind == IMMOVABLE:
         return float(collide(location, agent))
     x, y = world.agent

@@ -52,18 +52,14 @@ _MOVES: Mapping[str, tuple[str, ...]] = _WORDS["moves"]
 _MOVING: Mapping[str, tuple[str, ...]] = _WORDS["moving"]
 
 
-def sentence(name: str, role: str, kind: str, rng: Stream) -> str:
-    """Write a sentence of an entity.
+def draw_sentence(name: str, role: str, kind: str, rng: Stream) -> str:
+    """Draw a sentence that names an entity's role ("enemy", "message" or "goal") and its kind of movement.
 
-    Args:
-        name: The entity.
-        role: What it is called: "enemy", "message" or "goal".
-        kind: How it is said to move: "chaser", "fleeing" or "immovable"; "unknown" to say nothing of it.
-        rng: Chooses among all words alike.
+    The kind is "chaser", "fleeing" or "immovable", or "unknown" to say nothing of the movement.
     """
     kind_is_known = kind != UNKNOWN
     template = rng.choice(_WORDS["templates"]["with_movement" if kind_is_known else "without_movement"])
-    noun, thing, predicate = rng.choice(NAMES[name]), rng.choice(things(role)), rng.choice(_PREDICATES[role])
+    noun, thing, predicate = rng.choice(NAMES[name]), rng.choice(role_phrases(role)), rng.choice(_PREDICATES[role])
     text = template.format(
         name=noun,
         thing=thing,
@@ -72,17 +68,17 @@ def sentence(name: str, role: str, kind: str, rng: Stream) -> str:
         moves=rng.choice(_MOVES[kind]) if kind_is_known else "",
         moving=rng.choice(_MOVING[kind]) if kind_is_known else "",
     )
-    return _with_articles(text)
+    return _correct_articles(text)
 
 
-def things(role: str) -> Sequence[str]:
-    """Return the ways in which a role is called."""
+def role_phrases(role: str) -> Sequence[str]:
+    """Return the phrases that name a role, such as an adjective with a noun."""
     words = _WORDS["things"][role]
     return [f"{words['article']} {adjective} {noun}" for adjective in words["adjectives"] for noun in words["nouns"]]
 
 
-def _with_articles(text: str) -> str:
-    """Write "an" where what follows begins with a vowel, which only the filled sentence shows."""
+def _correct_articles(text: str) -> str:
+    """Return a text with "an" in place of "a" before a vowel."""
     words = text.split(" ")
     for index, (word, following) in enumerate(pairwise(words)):
         if word in ("a", "A") and following[0] in "aeiou":
@@ -157,15 +153,15 @@ class _Games(KeyedSource[Case]):
 
     @abstractmethod
     def _roles(self, rng: Stream) -> Sequence[str]:
-        """Return the entities that are the enemy, the message and the goal."""
+        """Draw the entities that are the enemy, the message and the goal."""
 
     @abstractmethod
     def _sentence(self, name: str, role: str, kind: str, rng: Stream) -> str | None:
-        """Return a sentence; None if there is none of this kind."""
+        """Draw a sentence of this kind; None if there is none."""
 
     @abstractmethod
     def _purpose(self) -> str:
-        """Return what tells these games from other ones of the same key."""
+        """Return a key that tells these games from others with the same set key."""
 
     def instance(self, index: int) -> Case:
         stage, middle = self.level, self._size // 2
@@ -176,7 +172,7 @@ class _Games(KeyedSource[Case]):
         elif stage == 2:
             kinds, cells = list(rng.choice(_TRIPLES)), [self._scale_cell(cell) for cell in _CORNERS]
         else:
-            kinds = self._with_decoys(rng.choice(_QUINTUPLES))
+            kinds = self._add_decoy_movements(rng.choice(_QUINTUPLES))
             cells = [self._scale_cell(cell) for cell in (_SPREAD + _FURTHER)[: len(kinds) + 1]]
         rng.shuffle(cells)
         decoys = len(kinds) - len(ROLES)
@@ -186,30 +182,31 @@ class _Games(KeyedSource[Case]):
         roles = [*ROLES, *[ENEMY] * decoys]
         sentences = [self._actor_sentence(actor, role, rng) for actor, role in zip(actors, roles, strict=True)]
         if stage == 3:
-            sentences.append(self._distraction(actors[0], rng))
+            sentences.append(self._distracting_sentence(actors[0], rng))
         rng.shuffle(sentences)
         agent = (middle, middle) if stage == 1 else cells[-1]
         return Case(stage, self._size, actors, *agent, carries, tuple(sentences))
 
     def _actor_sentence(self, actor: Actor, role: str, rng: Stream) -> str:
+        """Draw the sentence about an actor in its role, for the stage."""
         if self.level == 1:
             return self._immovable_sentence(actor.name, role, rng)
         is_unknown = self.level == 2 and rng.random() < _UNKNOWN
         return self._required_sentence(actor.name, role, UNKNOWN if is_unknown else actor.kind, rng)
 
     def _immovable_sentence(self, name: str, role: str, rng: Stream) -> str:
-        """Return a sentence of something immovable, that says so or does not."""
+        """Draw a sentence about something immovable, which may leave the movement open."""
         return self._required_sentence(name, role, rng.choice((IMMOVABLE, UNKNOWN)), rng)
 
-    def _with_decoys(self, kinds: tuple[str, ...]) -> list[str]:
-        """Return movements with those of further decoys, so that in the end nothing moves like what looks like it."""
+    def _add_decoy_movements(self, kinds: tuple[str, ...]) -> list[str]:
+        """Return movements with those of further decoys, so that nothing moves like what looks like it."""
         _, message, goal, like_message, like_goal = kinds
         further_kinds = [kind for kind in KINDS if kind not in (message, like_message)]
         further_kinds += [kind for kind in KINDS if kind not in (goal, like_goal)]
         return [*kinds, *further_kinds[: self._decoys - DECOYS]]
 
-    def _distraction(self, enemy: Actor, rng: Stream) -> str:
-        """Return a sentence that says of the enemy's entity what it is not: another role, and another movement."""
+    def _distracting_sentence(self, enemy: Actor, rng: Stream) -> str:
+        """Draw a sentence with a wrong role and a wrong movement for the enemy's entity."""
         roles, kind = [MESSAGE, GOAL], rng.choice([kind for kind in KINDS if kind != enemy.kind])
         rng.shuffle(roles)
         candidates = (self._sentence(enemy.name, role, kind, rng) for role in roles)
@@ -219,12 +216,14 @@ class _Games(KeyedSource[Case]):
         return sentence
 
     def _required_sentence(self, name: str, role: str, kind: str, rng: Stream) -> str:
+        """Draw a sentence of this kind; a DataError if there is none."""
         sentence = self._sentence(name, role, kind, rng)
         if sentence is None:
             raise DataError(f"the sentences have none of {name} as {role}, {kind}")
         return sentence
 
     def _scale_cell(self, cell: tuple[int, int]) -> tuple[int, int]:
+        """Return a cell of the published board on a board of this size."""
         x, y = ((2 * number * (self._size - 1) + SIZE - 1) // (2 * (SIZE - 1)) for number in cell)  # rounded
         return x, y
 
@@ -249,7 +248,7 @@ class DrawnGames(_Games):
         return names[: len(ROLES)]
 
     def _sentence(self, name: str, role: str, kind: str, rng: Stream) -> str:
-        return sentence(name, role, kind, rng)
+        return draw_sentence(name, role, kind, rng)
 
 
 class PublishedGames(_Games):
@@ -286,7 +285,7 @@ class PublishedGames(_Games):
         self._split = split
 
     def item(self, index: int) -> Item[Case]:
-        """Return the game of this number; its set is another one than that of our own sentences by the same key."""
+        """Return the game of this number, under a key of its own: other games have our own sentences."""
         return replace(super().item(index), key=f"{self.key}-published-{self._split}")
 
     def _purpose(self) -> str:
@@ -296,7 +295,7 @@ class PublishedGames(_Games):
         return rng.choice(self._triples)
 
     def _immovable_sentence(self, name: str, role: str, rng: Stream) -> str:
-        """Return one of all sentences of both kinds, as published."""
+        """Draw one of all sentences of both kinds, as published."""
         texts = [*self._texts[name, role, IMMOVABLE], *self._texts[name, role, UNKNOWN]]
         if not texts:
             raise DataError(f"the sentences have none of {name} as {role}, immovable or unknown")
@@ -308,6 +307,7 @@ class PublishedGames(_Games):
 
 
 def _read_json(path: Path, content: str) -> Json:
+    """Read a published file as JSON; `content` names it in errors."""
     try:
         if path.stat().st_size > _LARGEST_FILE:
             raise DataError(f"{path}: larger than {_LARGEST_FILE >> 20} MiB, so it is not a file of {content}")
@@ -319,6 +319,7 @@ def _read_json(path: Path, content: str) -> Json:
 
 
 def _read_texts(path: Path) -> dict[tuple[str, str, str], list[str]]:
+    """Read the sentences by entity, role and kind of movement."""
     data = _read_json(path, "sentences")
     texts: dict[tuple[str, str, str], list[str]] = {}
     for keys in product(PUBLISHED, ROLES, (*KINDS, UNKNOWN)):
@@ -350,6 +351,7 @@ def _read_games(path: Path, split: str) -> list[tuple[str, str, str]]:
 
 
 def _open_published(options: Mapping[str, Any], files: DataFiles) -> Source[Case]:
+    """Return the published games by the options of a task."""
     texts, games = (files("smartplay", name) for name in ("text_test.json", "games.json"))
     key = PUBLIC_KEY if options["key"] is None else options["key"]
     return PublishedGames(texts, games, key, options["level"], size=options["size"], decoys=options["decoys"])

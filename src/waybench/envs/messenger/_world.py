@@ -96,7 +96,7 @@ class Case(Instance):
 
 
 def role_name(number: int) -> str:
-    """Return what an actor is, by its number: enemy, message, goal or decoy."""
+    """Return the role of the actor of a number: enemy, message, goal or decoy."""
     return ROLES[number] if number < len(ROLES) else "decoy"
 
 
@@ -124,10 +124,11 @@ def decode(data: Json) -> Case:
     cells = [(x, y), *((actor.x, actor.y) for actor in actors)]
     if len(set(cells)) != len(cells):
         raise DataError("instance: two of the actors and the agent start in the same cell; give each its own cell")
-    return Case(stage, size, actors, x, y, carries, _sentences(sentences))
+    return Case(stage, size, actors, x, y, carries, _read_sentences(sentences))
 
 
 def _require_cell(x: int, y: int, size: int) -> None:
+    """Raise a DataError unless a cell lies on the board."""
     if type(x) is not int or type(y) is not int or not (0 <= x < size and 0 <= y < size):
         raise DataError(f"instance: x and y are whole numbers from 0 to {size - 1}")
 
@@ -155,7 +156,8 @@ def _read_actors(data: Json, stage: int, board_size: int) -> tuple[Actor, ...]:
     return tuple(actors)
 
 
-def _sentences(data: Json) -> tuple[str, ...]:
+def _read_sentences(data: Json) -> tuple[str, ...]:
+    """Read the sentences of a manual."""
     if not is_array(data) or not 1 <= len(data) <= _MOST_SENTENCES:
         raise DataError(f"instance: give 1 to {_MOST_SENTENCES} sentences")
     for sentence in data:
@@ -167,12 +169,13 @@ def _sentences(data: Json) -> tuple[str, ...]:
 
 
 def is_sentence(text: str) -> bool:
+    """Return whether a text can be a sentence of a manual: one printable line that is not too long."""
     return 0 < len(text) <= _LONGEST_SENTENCE and text.isprintable() and bool(text.strip())
 
 
 @lru_cache(maxsize=4096)
-def numbers_of(case: Case) -> tuple[int, ...]:
-    """Return the actors' numbers, by which an observation is sorted."""
+def actor_numbers(case: Case) -> tuple[int, ...]:
+    """Return for each actor the number of its name, by which an observation is sorted."""
     return tuple(NUMBERS[actor.name] for actor in case.actors)
 
 
@@ -185,8 +188,8 @@ REST = _MOVES.index(STAY)
 WON = "won"
 
 
-def _options(kind: str, east: int, south: int) -> tuple[Location, ...]:
-    """Return what a mover chooses from: it is to the east (1) or west (-1), and south or north, of the agent."""
+def _movement_options(kind: str, east: int, south: int) -> tuple[Location, ...]:
+    """Return the moves of a mover that is to the east (1) or west (-1), and south or north, of the agent."""
     nearer = {UP: south > 0, LEFT: east > 0, DOWN: south < 0, RIGHT: east < 0}
     options = tuple(move for move in _ALL if nearer[move] == (kind == CHASER))
     return options or _ALL
@@ -194,7 +197,7 @@ def _options(kind: str, east: int, south: int) -> tuple[Location, ...]:
 
 # Every step of one half cell changes the Manhattan distance, so that a step leads either nearer or away.
 OPTIONS = {
-    kind: {(east, south): _options(kind, east, south) for east in (-1, 0, 1) for south in (-1, 0, 1)}
+    kind: {(east, south): _movement_options(kind, east, south) for east in (-1, 0, 1) for south in (-1, 0, 1)}
     for kind in (CHASER, FLEEING)
 }
 
@@ -230,15 +233,16 @@ class MessengerWorld(NamedTuple):
     touched: int = -1
 
 
-def begin(case: Case) -> MessengerWorld:
+def start_world(case: Case) -> MessengerWorld:
+    """Return the position before the first step."""
     places = tuple((2 * actor.x, 2 * actor.y) for actor in case.actors)
     return MessengerWorld(case, (2 * case.x, 2 * case.y), places, case.carries)
 
 
 def move_actors(case: Case, agent: Location, places: Sequence[Location | None], rng: Chooser) -> list[Location | None]:
-    """Return where the actors are after they have moved, knowing where the agent was before.
+    """Return the actors' locations after they have moved, with the agent at a location before.
 
-    Each mover draws once, also where there is one choice alone; what would leave the board stays where it is.
+    Each mover draws once, also where there is one choice alone; a move off the board leads nowhere.
     """
     x, y = agent
     edge = 2 * case.size - 2
@@ -256,7 +260,7 @@ def move_actors(case: Case, agent: Location, places: Sequence[Location | None], 
 
 
 def walk_agent(case: Case, agent: Location, action: int) -> Location:
-    """Return where an action leads the agent: two half cells, or nowhere at the edge of the board."""
+    """Return the agent's location after an action: two half cells away, or the same at the edge of the board."""
     east, south = _MOVES[action]
     x, y = agent[0] + 2 * east, agent[1] + 2 * south
     edge = 2 * case.size - 2
@@ -264,11 +268,12 @@ def walk_agent(case: Case, agent: Location, action: int) -> Location:
 
 
 def collide(location: Location | None, other: Location) -> bool:
-    """Whether two squares overlap, if by half a cell only."""
+    """Return whether two squares overlap, if by half a cell only."""
     return location is not None and -2 < location[0] - other[0] < 2 and -2 < location[1] - other[1] < 2
 
 
-def advance(world: MessengerWorld, action: int, rng: Chooser) -> MessengerWorld:
+def advance_world(world: MessengerWorld, action: int, rng: Chooser) -> MessengerWorld:
+    """Return the position after a step: actors and agent move, and contacts take effect."""
     case = world.case
     places = move_actors(case, world.agent, world.places, rng)
     agent = walk_agent(case, world.agent, action)
@@ -280,7 +285,7 @@ def advance(world: MessengerWorld, action: int, rng: Chooser) -> MessengerWorld:
 
 
 def _end_at_contact(world: MessengerWorld, contacts: Sequence[int]) -> MessengerWorld:
-    """Stage 1: the first actor in contact with the agent decides."""
+    """Return the position after contacts in stage 1: the first actor in contact decides."""
     number = contacts[0]
     role = role_name(number)
     if role == ("goal" if world.carries else "message"):
@@ -289,7 +294,7 @@ def _end_at_contact(world: MessengerWorld, contacts: Sequence[int]) -> Messenger
 
 
 def _apply_contacts(world: MessengerWorld, contacts: Sequence[int]) -> MessengerWorld:
-    """Stages 2 and 3: enemy and decoys, then the goal, and then the message.
+    """Return the position after contacts in stages 2 and 3: with enemies, then the goal, and then the message.
 
     Enemy and decoys are looked for before anything has an effect, so that each of several costs 1. The goal comes
     before the message, so that touching both at once without the message loses.

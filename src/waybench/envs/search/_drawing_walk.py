@@ -39,8 +39,8 @@ class Layout(NamedTuple):
     height: int
     layers: tuple[int, ...]
 
-    def shift(self, x: int, y: int) -> "Layout":
-        """Return the same, so far to the right and so far down."""
+    def shifted_by(self, x: int, y: int) -> "Layout":
+        """Return the layout with all nodes moved to the right and down."""
         return self._replace(places=tuple((across + x, down + y) for across, down in self.places))
 
 
@@ -117,18 +117,14 @@ class TurnEffect(NamedTuple):
     illegal: bool
 
 
-def scene(depth: bool, case: WalkGraph, turns: Sequence[TurnRecord]) -> Scene:
-    """Return a graph with the visits of an episode.
+def walk_scene(depth: bool, case: WalkGraph, turns: Sequence[TurnRecord]) -> Scene:
+    """Return a graph with the visits of an episode, whose turns a simulation has confirmed.
 
+    With `depth`, the player walks from neighbour to neighbour, and depth first is right; otherwise breadth first is.
     Nothing of a reply reaches the scene but nodes of the graph that it named.
-
-    Args:
-        depth: Whether the player walks from neighbour to neighbour, and depth first is right.
-        case: The graph.
-        turns: Turns of an episode that a simulation has confirmed.
     """
     size = case.graph.size
-    steps = list(trail(depth, case, turns))
+    steps = list(effects_of_turns(depth, case, turns))
     visits = [step for step in steps if step.node is not None]
     deviations = sum(not step.follows for step in visits)
     astray = f"{plural(deviations, 'deviation')} from the algorithm" if deviations else ""
@@ -141,7 +137,7 @@ def scene(depth: bool, case: WalkGraph, turns: Sequence[TurnRecord]) -> Scene:
         layout = layer_nodes(case.graph)
         width = max(layout.width + 2 * _MARGIN, _NARROWEST)
         height = layout.height + 2 * _MARGIN + _TEXT_HEIGHT * width // _NARROWEST
-        parts += _graph_parts(depth, case, steps, layout.shift((width - layout.width) // 2, _MARGIN))
+        parts += _graph_shapes(depth, case, steps, layout.shifted_by((width - layout.width) // 2, _MARGIN))
     unit = width / _NARROWEST  # what is written is as large as the drawing is wide
     lines = ((words, height - (24 - 16 * number) * unit) for number, words in enumerate(summary))
     return Scene(
@@ -152,17 +148,11 @@ def scene(depth: bool, case: WalkGraph, turns: Sequence[TurnRecord]) -> Scene:
     )
 
 
-depth_scene, breadth_scene = partial(scene, True), partial(scene, False)
+depth_scene, breadth_scene = partial(walk_scene, True), partial(walk_scene, False)
 
 
-def trail(depth: bool, case: WalkGraph, turns: Iterable[TurnRecord]) -> Iterator[TurnEffect]:
-    """Yield what each turn did that visited a node or named one.
-
-    Args:
-        depth: Whether depth first is right; otherwise breadth first is.
-        case: The graph.
-        turns: Turns that a simulation has confirmed.
-    """
+def effects_of_turns(depth: bool, case: WalkGraph, turns: Iterable[TurnRecord]) -> Iterator[TurnEffect]:
+    """Yield the effect of each turn that visited or named a node; with `depth`, depth first is right."""
     algorithm = DepthFirst(case) if depth else BreadthFirst(case)
     rank, at = {0: 0}, 0
     for turn in turns:
@@ -177,14 +167,16 @@ def trail(depth: bool, case: WalkGraph, turns: Iterable[TurnRecord]) -> Iterator
             source = min(
                 (neighbour for neighbour in case.graph.neighbours[node] if neighbour in rank), key=rank.__getitem__
             )
-        yield TurnEffect(at, node, new, source, algorithm.follows(node), rejected, turn.outcome is Outcome.ILLEGAL)
-        algorithm.take(node)
+        yield TurnEffect(
+            at, node, new, source, algorithm.is_next_answer(node), rejected, turn.outcome is Outcome.ILLEGAL
+        )
+        algorithm.add_answer(node)
         rank.setdefault(node, len(rank))
         at = node
 
 
 @lru_cache(maxsize=8)
-def best_order(depth: bool, case: WalkGraph) -> tuple[int, ...]:
+def first_visit_order(depth: bool, case: WalkGraph) -> tuple[int, ...]:
     """Return the nodes in the order in which the algorithm visits them first."""
     game, choose = WalkGame(depth), depth_first if depth else breadth_first
     state = game.start(case)
@@ -193,26 +185,27 @@ def best_order(depth: bool, case: WalkGraph) -> tuple[int, ...]:
     return state.order
 
 
-def _graph_parts(depth: bool, case: WalkGraph, steps: Sequence[TurnEffect], layout: Layout) -> Iterator[str]:
+def _graph_shapes(depth: bool, case: WalkGraph, steps: Sequence[TurnEffect], layout: Layout) -> Iterator[str]:
+    """Yield all shapes of a graph and its visits."""
     first: dict[int, bool] = {0: True}  # of each visited node, whether the algorithm would have gone there then
     at = 0
     for step in steps:
         if step.node is not None:
             first.setdefault(step.node, step.follows)
             at = step.node
-    dashed, crosses = _tries(layout, steps)
-    yield from _edges(case, layout, steps)
+    dashed, crosses = _rejected_node_paths(layout, steps)
+    yield from _edge_paths(case, layout, steps)
     yield dashed
-    yield from _nodes(case, layout, first, [step.node for step in steps if step.source is None])
+    yield from _node_paths(case, layout, first, [step.node for step in steps if step.source is None])
     yield circle("walk-current", "#009e73", 2.5, layout.places[at], 14.5)
     yield crosses
     if case.graph.size <= MOST_LABELLED:
-        yield from _labels(layout, first)
-        yield _best(layout, best_order(depth, case))
+        yield from _label_texts(layout, first)
+        yield _reference_order_shapes(layout, first_visit_order(depth, case))
 
 
-def _line(layout: Layout, start: int, end: int, *, apart: bool = False) -> str:
-    """Return the line between two nodes, bent where it is to run apart from edges, or past others of their layer."""
+def _edge_line(layout: Layout, start: int, end: int, *, apart: bool = False) -> str:
+    """Return the line between two nodes, bent if it is `apart` from edges or passes other nodes of its layer."""
     (x, y), (to_x, to_y) = layout.places[start], layout.places[end]
     far = hypot(to_x - x, to_y - y)
     if apart or (layout.layers[start] == layout.layers[end] and far > AHEAD + 1):
@@ -222,16 +215,16 @@ def _line(layout: Layout, start: int, end: int, *, apart: bool = False) -> str:
     return f"M{x} {y}L{to_x} {to_y}"
 
 
-def _svg_path(name: str, colour: str, width: float, lines: Iterable[str], more: str = "") -> str:
-    """Return a path in which what is there twice is drawn once, with round ends: a line without a length is a dot."""
-    return path(f"walk-{name}", colour, width, dict.fromkeys(lines), f'stroke-linecap="round"{more}')
+def _svg_path(name: str, colour: str, width: float, lines: Iterable[str], attributes: str = "") -> str:
+    """Return a path without repeated lines and with round ends: a line without a length is a dot."""
+    return path(f"walk-{name}", colour, width, dict.fromkeys(lines), f'stroke-linecap="round"{attributes}')
 
 
-def _edges(case: WalkGraph, layout: Layout, steps: Sequence[TurnEffect]) -> Iterator[str]:
-    """Yield all edges, those that were walked, and above them those that were walked against the algorithm."""
-    yield _svg_path("edge", "#aaa", 1.2, (_line(layout, min(edge), max(edge)) for edge in case.graph.edges))
+def _edge_paths(case: WalkGraph, layout: Layout, steps: Sequence[TurnEffect]) -> Iterator[str]:
+    """Yield all edges, the walked ones, and above them those walked against the algorithm."""
+    yield _svg_path("edge", "#aaa", 1.2, (_edge_line(layout, min(edge), max(edge)) for edge in case.graph.edges))
     walked = [
-        (step.follows, _line(layout, min(step.source, step.node), max(step.source, step.node)))
+        (step.follows, _edge_line(layout, min(step.source, step.node), max(step.source, step.node)))
         for step in steps
         if step.node is not None and step.source is not None
     ]
@@ -239,15 +232,15 @@ def _edges(case: WalkGraph, layout: Layout, steps: Sequence[TurnEffect]) -> Iter
     yield _svg_path("astray", "#d55e00", 4.5, (line for follows, line in walked if not follows))
 
 
-def _tries(layout: Layout, steps: Iterable[TurnEffect]) -> tuple[str, str]:
-    """Return dashed lines to the nodes that were named and not visited, and crosses on those where they cannot be."""
+def _rejected_node_paths(layout: Layout, steps: Iterable[TurnEffect]) -> tuple[str, str]:
+    """Return dashed lines to the nodes named and not visited, and crosses on those that cannot be visited."""
     lines, crosses = list[str](), list[str]()
     for step in steps:
         if step.rejected is None:
             continue
         x, y = layout.places[step.start]
         if step.rejected != step.start and 0 <= step.rejected < len(layout.places):
-            line = _line(layout, step.start, step.rejected, apart=True)
+            line = _edge_line(layout, step.start, step.rejected, apart=True)
             bend_x, bend_y = map(int, line[line.index("Q") + 1 :].split()[:2])
             to_x, to_y = layout.places[step.rejected]
             cross_x, cross_y = (x + 2 * bend_x + to_x) // 4, (y + 2 * bend_y + to_y) // 4
@@ -261,8 +254,10 @@ def _tries(layout: Layout, steps: Iterable[TurnEffect]) -> tuple[str, str]:
     return dashed, _svg_path("illegal", "#d55e00", 2.4, crosses)
 
 
-def _nodes(case: WalkGraph, layout: Layout, first: Collection[int], revisited: Iterable[int | None]) -> Iterator[str]:
-    """Yield the nodes as dots, those of a kind in one path; wider ones below others are their edges."""
+def _node_paths(
+    case: WalkGraph, layout: Layout, first: Collection[int], revisited: Iterable[int | None]
+) -> Iterator[str]:
+    """Yield the nodes as dots, those of a kind in one path; wider dots below others are their outlines."""
     graph = case.graph
     adjacent = {neighbour for node in first for neighbour in graph.neighbours[node]}
     fringe = [node for node in range(graph.size) if node in adjacent and node not in first]
@@ -278,32 +273,37 @@ def _nodes(case: WalkGraph, layout: Layout, first: Collection[int], revisited: I
         yield _svg_path(name, colour, width, (f"M{x} {y}h0" for x, y in places))
 
 
-def _labels(layout: Layout, first: Mapping[int, bool]) -> Iterator[str]:
-    """Yield the numbers of the nodes, and those of their first visits beside them."""
+def _label_texts(layout: Layout, first: Mapping[int, bool]) -> Iterator[str]:
+    """Yield the numbers of the nodes, and the order of first visits beside them."""
     rank = {node: number for number, node in enumerate(first)}
     unvisited = [node for node in range(len(layout.places)) if node not in first]
     inside = 'transform="translate(0 4)"'
     beside = 'font-weight="bold" stroke="#fff" stroke-width="2" paint-order="stroke" transform="translate(9 -9)"'
     for name, colour, nodes in (("inside", "#fff", list(first)), ("label", "#111", unvisited)):
-        yield texts(f"walk-{name}", _place_numbers(layout, nodes, nodes), 11, colour=colour, more=inside)
+        yield texts(f"walk-{name}", _numbers_at_nodes(layout, nodes, nodes), 11, colour=colour, more=inside)
     for name, colour, follows in (("order", "#111", True), ("wrong", "#a33c00", False)):
         nodes = [node for node in first if node and first[node] is follows]
         numbers = [rank[node] for node in nodes]
-        yield texts(f"walk-{name}", _place_numbers(layout, nodes, numbers), 9, "start", colour=colour, more=beside)
+        yield texts(f"walk-{name}", _numbers_at_nodes(layout, nodes, numbers), 9, "start", colour=colour, more=beside)
 
 
-def _place_numbers(layout: Layout, nodes: Iterable[int], numbers: Iterable[int]) -> Iterator[tuple[int, int, int]]:
+def _numbers_at_nodes(layout: Layout, nodes: Iterable[int], numbers: Iterable[int]) -> Iterator[tuple[int, int, int]]:
+    """Yield (x, y, number) for each node."""
     return ((*layout.places[node], number) for node, number in zip(nodes, numbers, strict=True))
 
 
-def _best(layout: Layout, order: Sequence[int]) -> str:
-    """Return the algorithm's order, as numbers below the nodes."""
+def _reference_order_shapes(layout: Layout, order: Sequence[int]) -> str:
+    """Return the algorithm's order of first visits, as numbers below the nodes."""
     numbers = range(1, len(order))
-    grounds = [(x, y, 2 * len(str(number)) - 1) for x, y, number in _place_numbers(layout, order[1:], numbers)]
+    grounds = [(x, y, 2 * len(str(number)) - 1) for x, y, number in _numbers_at_nodes(layout, order[1:], numbers)]
     shapes = [
         _svg_path("best", "#e69f00", 9, (f"M{x - half} {y}h{2 * half}" for x, y, half in grounds)),
         texts(
-            "walk-rank", _place_numbers(layout, order[1:], numbers), 8, colour="#111", more='transform="translate(0 3)"'
+            "walk-rank",
+            _numbers_at_nodes(layout, order[1:], numbers),
+            8,
+            colour="#111",
+            more='transform="translate(0 3)"',
         ),
     ]
     return group("reference", shapes, 'transform="translate(10 10)"')
@@ -326,7 +326,7 @@ def draw_picture(picture: Picture) -> str:
         for node in state.order
         for other in neighbours[node]
     )
-    layout = layer_nodes(Graph(len(seen), tuple(edges))).shift(_PICTURE_MARGIN, _PICTURE_MARGIN)
+    layout = layer_nodes(Graph(len(seen), tuple(edges))).shifted_by(_PICTURE_MARGIN, _PICTURE_MARGIN)
     at, visited = {node: layout.places[index] for node, index in number.items()}, set(state.order)
     straight = (line((layout.places[start], layout.places[end])) for start, end in edges)
     parts = [path("walk-edge", "#888", 1.5, straight)]

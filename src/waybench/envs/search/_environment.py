@@ -118,14 +118,14 @@ OPTIONS = (
 )
 
 
-def _play_of(
+def _make_play_function(
     story: SearchTexts,
     game: Game[Any, Any, int],
     wording: Callable[..., Any],
     scores: Scores[Any],
     teacher: Player[Any, int],
 ) -> Callable[[Mapping[str, Json]], Play[Any, Any, int]]:
-    """Return the function from options to how an episode is played; `wording` takes story, edition and protocol."""
+    """Return the function from options to the play; `wording` takes story, edition and protocol."""
 
     def play(options: Mapping[str, Json]) -> Play[Any, Any, int]:
         rules = PROTOCOLS[options["protocol"]]
@@ -138,7 +138,7 @@ def _play_of(
             game,
             words,
             Limits(_ENDLESS if always or steps is None else steps, "retry", options["max_retries"], illegal=True),
-            turns=scores.most_steps if steps is None and not always else None,
+            turns=scores.default_max_steps if steps is None and not always else None,
             guide=Teacher(game, teacher, None if always else guided) if guided else None,
             coach=Coach(game, lambda state: scores.algorithm(state.case, rules), words.refuse, chances)
             if chances and not guided
@@ -148,16 +148,18 @@ def _play_of(
     return play
 
 
-def _horizon(*levels: int) -> HorizonSpec:
+def _horizon_spec(*levels: int) -> HorizonSpec:
     # With a teacher success would be the teacher's merit.
+    """Return the horizon over levels, without options that give a teacher's help."""
     return HorizonSpec(levels=levels, without=("teacher_guided", "weak_tg_chances"), revision=1)
 
 
 def _oracle_is_ceiling(record: EpisodeRecord) -> bool:
+    """Return whether the oracle's score is the ceiling: only in solved episodes."""
     return record.end is End.SOLVED  # with fewer steps, another order or a lucky guess comes closer to the goal
 
 
-def _environment(
+def _make_environment(
     story: SearchTexts,
     other: str,
     *,
@@ -171,7 +173,7 @@ def _environment(
     images: Images | None = None,
     **fields: Any,
 ) -> Environment[Any, Any, int]:
-    """Return one of two environments with the same cases; `task` is the table of about.toml on what both do."""
+    """Return one of two environments with the same cases; `task` names a table of about.toml."""
     about = read_toml(__file__, "about.toml")
     game_words = about["number" if task == "number" else "walk"]
     environment: Environment[Any, Any, int] = Environment(
@@ -181,7 +183,7 @@ def _environment(
         about=read_text(__file__, "about.md").format(**{**game_words, **about[task], **about[story.name]}),
         playing=Playing(
             options=OPTIONS,
-            play=_play_of(story, game, wording, scores, players.policies["oracle"]),
+            play=_make_play_function(story, game, wording, scores, players.policies["oracle"]),
             images=images,
         ),
         players=players,
@@ -192,27 +194,29 @@ def _environment(
     return replace(environment, items=replace(environment.items, datasets=datasets))
 
 
-def _twins(plain: str, embodied: str, **task: Any) -> tuple[Environment[Any, Any, int], Environment[Any, Any, int]]:
-    """Return the two environments of a task by the names of their stories; they have the same cases.
+def _twin_environments(
+    plain: str, embodied: str, **task: Any
+) -> tuple[Environment[Any, Any, int], Environment[Any, Any, int]]:
+    """Return the plain and the embodied environment of a task, by their stories; they have the same cases.
 
-    One of them has a horizon: both are equally hard.
+    Only the first has a horizon: both are equally hard.
     """
     base, twin = (
-        _environment(STORIES[story], other, **task) for story, other in ((plain, embodied), (embodied, plain))
+        _make_environment(STORIES[story], other, **task) for story, other in ((plain, embodied), (embodied, plain))
     )
     return base, replace(
         twin, items=replace(twin.items, twin=base.id), difficulty=replace(twin.difficulty, horizon=None)
     )
 
 
-GUESSNUM, COIN = _twins(
+GUESSNUM, COIN = _twin_environments(
     "guessnum",
     "coin",
     task="number",
     game=_number.GuessGame(),
     wording=NumberWording,
     scores=_metrics.NUMBERS,
-    belief=_measures.bounds,
+    belief=_measures.range_belief,
     cases=NUMBERS,
     items=Items(
         make_source=NumberSource,
@@ -225,7 +229,7 @@ GUESSNUM, COIN = _twins(
     ),
     scoring=Scoring(
         metrics=_metrics.NUMBER_METRICS,
-        series=_metrics.series(_metrics.NUMBERS),
+        series=_metrics.per_step_series(_metrics.NUMBERS),
         failures=_measures.NUMBER_FAILURES,
         failure=_measures.number_failure,
         first_errors=_measures.NUMBER_ERRORS,
@@ -233,8 +237,8 @@ GUESSNUM, COIN = _twins(
     difficulty=Difficulty(
         axes=(level_axis("bits", "Bisections needed to find any number of the range."), MINIMUM),
         success="the number is found in at most one and a half times as many guesses as the range has bits",
-        competent=_measures.number_is_competent,
-        horizon=_horizon(3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 26, 32, 40, 50),
+        competent=_measures.is_competent_number_guessing,
+        horizon=_horizon_spec(3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 26, 32, 40, 50),
         explanatory_variables=_measures.NUMBER_VARIABLES,
     ),
     players=Players(
@@ -248,7 +252,8 @@ GUESSNUM, COIN = _twins(
 )
 
 
-def _walk_items(scores: Scores[Any], steps: Callable[[_walk.WalkGraph], int], *sample_levels: int) -> Items[Any]:
+def _make_walk_items(scores: Scores[Any], steps: Callable[[_walk.WalkGraph], int], *sample_levels: int) -> Items[Any]:
+    """Return the items of graphs; `steps` counts those of the optimal policy."""
     prove = partial(_walk.prove, steps=steps)
     return Items(
         make_source=partial(WalkSource, prove=prove),
@@ -265,11 +270,11 @@ _WALK_SCORING = partial(Scoring, failures=_measures.WALK_FAILURES, failure=_meas
 _WALK_DIFFICULTY = partial(
     Difficulty,
     axes=(level_axis("nodes", "Nodes of the graph."), MINIMUM),
-    horizon=_horizon(5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 57, 68, 80),
+    horizon=_horizon_spec(5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 57, 68, 80),
     explanatory_variables=_measures.WALK_VARIABLES,
 )
 
-DFS, CAVEDFS = _twins(
+DFS, CAVEDFS = _twin_environments(
     "dfs",
     "cavedfs",
     task="depth",
@@ -278,15 +283,15 @@ DFS, CAVEDFS = _twins(
     scores=_metrics.DEPTH,
     belief=_measures.stack_belief,
     cases=DEPTH,
-    items=_walk_items(_metrics.DEPTH, _walk.depth_first_steps, FEWEST_NODES, 8, 13),
+    items=_make_walk_items(_metrics.DEPTH, _walk.depth_first_steps, FEWEST_NODES, 8, 13),
     scoring=_WALK_SCORING(
         metrics=_metrics.walk_metrics(_metrics.DEPTH),
-        series=_metrics.series(_metrics.DEPTH),
+        series=_metrics.per_step_series(_metrics.DEPTH),
         first_errors=_measures.DEPTH_ERRORS,
     ),
     difficulty=_WALK_DIFFICULTY(
         success="every node is visited in at most 2 (n - 1) steps, enough for a depth-first search of n nodes",
-        competent=_measures.is_competent_dfs,
+        competent=_measures.is_competent_depth_first,
     ),
     players=Players(
         policies=_walk.DEPTH_PLAYERS,
@@ -298,7 +303,7 @@ DFS, CAVEDFS = _twins(
     typing=Typing(parse=parse_number, help=WALK_HELP, actions=adjacent_nodes),
     images=IMAGES,
 )
-BFS, CAVEBFS = _twins(
+BFS, CAVEBFS = _twin_environments(
     "bfs",
     "cavebfs",
     task="breadth",
@@ -307,15 +312,15 @@ BFS, CAVEBFS = _twins(
     scores=_metrics.BREADTH,
     belief=_measures.queue_belief,
     cases=BREADTH,
-    items=_walk_items(_metrics.BREADTH, _walk.breadth_first_steps, FEWEST_NODES, 8, 15),
+    items=_make_walk_items(_metrics.BREADTH, _walk.breadth_first_steps, FEWEST_NODES, 8, 15),
     scoring=_WALK_SCORING(
         metrics=_metrics.walk_metrics(_metrics.BREADTH),
-        series=_metrics.series(_metrics.BREADTH),
+        series=_metrics.per_step_series(_metrics.BREADTH),
         first_errors=_measures.BREADTH_ERRORS,
     ),
     difficulty=_WALK_DIFFICULTY(
         success="every node is visited in at most one and a half times the steps of a breadth-first search",
-        competent=_measures.breadth_is_competent,
+        competent=_measures.is_competent_breadth_first,
     ),
     players=Players(
         policies=_walk.BREADTH_PLAYERS,

@@ -29,8 +29,8 @@ from waybench.core import (
     unread_reply_kind,
 )
 from waybench.envs.search import _number, _walk
-from waybench.envs.search._metrics import BREADTH, DEPTH, NUMBERS, VALID, Scores, protocol_of
-from waybench.envs.search._number import Guessing, teacher
+from waybench.envs.search._metrics import BREADTH, DEPTH, NUMBERS, VALID, Scores, recorded_protocol
+from waybench.envs.search._number import Guessing, bisect
 from waybench.envs.search._texts import SearchTexts
 from waybench.envs.search._walk import VisitedNodes, breadth_first, depth_first
 
@@ -46,7 +46,7 @@ NUMBER_FAILURES = (
 
 
 def number_failure(record: EpisodeRecord) -> FailureKind:
-    """Return how a search for a number failed; what a coach refused, and a teacher's steps, count in nothing."""
+    """Return how a search for a number failed; refusals by a coach and a teacher's steps do not count."""
     return general_failure_kind(record, _judged_turns(record))
 
 
@@ -62,16 +62,20 @@ WALK_FAILURES = (REVISITS, UNVISITED, NO_NODE, NOT_BESIDE)
 
 
 def walk_failure(record: EpisodeRecord) -> FailureKind:
-    """Return how a walk failed, with a kind of its own for invalid nodes."""
+    """Return how a walk failed; invalid nodes have kinds of their own."""
     general = general_failure_kind(record, _judged_turns(record))
-    return most_frequent_kind(_invalid(record), WALK_FAILURES) or general if general == ILLEGAL else general
+    return (
+        most_frequent_kind(_invalid_reply_failures(record), WALK_FAILURES) or general if general == ILLEGAL else general
+    )
 
 
 def _judged_turns(record: EpisodeRecord) -> list[TurnRecord]:
+    """Return the player's own turns, without those that a coach refused."""
     return [turn for turn in record.own_turns if turn.executed is None and "coached" not in turn.events]
 
 
-def _invalid(record: EpisodeRecord) -> Iterator[FailureKind]:
+def _invalid_reply_failures(record: EpisodeRecord) -> Iterator[FailureKind]:
+    """Yield the kind of each invalid node."""
     size = len(record.instance["nodes"])
     for turn in _judged_turns(record):
         if turn.outcome is Outcome.ILLEGAL:
@@ -82,10 +86,11 @@ INVALID = FailureKind("invalid", "invalid answers", "The answer is not allowed, 
 
 
 def _first_errors(scores: Scores[Any], *kinds: FailureKind) -> FirstErrors:
-    """Return the first errors of an algorithm; invalid answers that were forgiven are no steps."""
+    """Return the first errors of an algorithm of these kinds; forgiven invalid answers are no steps."""
 
     def steps(record: EpisodeRecord) -> Iterator[Step]:
-        algorithm = scores.algorithm(scores.read(record)[0], protocol_of(record))
+        """Yield the answers of an episode up to the first error."""
+        algorithm = scores.algorithm(scores.read_case_and_answers(record)[0], recorded_protocol(record))
         for number, turn in enumerate(record.turns):
             if "coached" in turn.events:
                 continue
@@ -95,11 +100,11 @@ def _first_errors(scores: Scores[Any], *kinds: FailureKind) -> FirstErrors:
                 continue
             answer = turn.carried_out
             if turn.executed is None:
-                if not algorithm.follows(answer):
-                    yield Step(number, algorithm.error(answer))
+                if not algorithm.is_next_answer(answer):
+                    yield Step(number, algorithm.classify_error(answer))
                     return
                 yield Step(number)
-            algorithm.take(answer)
+            algorithm.add_answer(answer)
 
     return FirstErrors((*kinds, INVALID), steps)
 
@@ -109,8 +114,8 @@ DEPTH_ERRORS = _first_errors(DEPTH, _walk.TURNED_BACK, _walk.WAY_BACK)
 BREADTH_ERRORS = _first_errors(BREADTH, _walk.LEVEL, _walk.REVISIT)
 
 
-def bounds(story: SearchTexts) -> Belief[Guessing]:
-    """Return the question for the range of a bisection, which is the same in both stories."""
+def range_belief(story: SearchTexts) -> Belief[Guessing]:
+    """Return the question for the range that is still possible, which is the same in both stories."""
     return Belief(
         name="range",
         title="range",
@@ -122,8 +127,8 @@ def bounds(story: SearchTexts) -> Belief[Guessing]:
     )
 
 
-def _stack(state: VisitedNodes) -> list[int]:
-    """Return the way of first visits from node 0 to the present node."""
+def _search_stack(state: VisitedNodes) -> list[int]:
+    """Return the nodes from node 0 to the present one, each after the node from which it was first entered."""
     parents = dict(zip(state.order, state.parents, strict=True))
     way = [state.at]
     while (parent := parents[way[-1]]) >= 0:
@@ -142,7 +147,7 @@ def stack_belief(story: SearchTexts) -> Belief[VisitedNodes]:
         question=f"Which way leads back? List the {story.places} from {thing} 0 to the {thing} where you are now, each "
         f"after the {thing} from which you entered it for the first time.",
         form=f"[0, ..., <present {thing}>]",
-        expected=_stack,
+        expected=_search_stack,
         read=read_numbers,
     )
 
@@ -170,16 +175,18 @@ def queue_belief(story: SearchTexts) -> Belief[VisitedNodes]:
 MINIMUM = proof_axis("minimum", "Steps of the optimal policy", "Answers of the optimal policy, the teacher.")
 
 
-def _off_middle(record: EpisodeRecord) -> float:
+def _target_distance_from_middle(record: EpisodeRecord) -> float:
+    """Return how far the number is from the middle of its range: 0 in the middle, 1 at an end."""
     case = record.instance
     return abs(2 * case["target"] - case["min"] - case["max"]) / (case["max"] - case["min"])
 
 
-def _degrees(record: EpisodeRecord) -> Counter[int]:
+def _degree_counts(record: EpisodeRecord) -> Counter[int]:
+    """Return the number of neighbours of each node."""
     return Counter(node for edge in record.instance["edges"] for node in edge)
 
 
-def _depth(record: EpisodeRecord) -> float:
+def _largest_depth(record: EpisodeRecord) -> float:
     """Return the distance of the farthest node from node 0, where every walk starts."""
     neighbours: dict[int, list[int]] = {}
     for first, second in record.instance["edges"]:
@@ -200,7 +207,7 @@ NUMBER_VARIABLES = ExplanatoryVariables(
         Axis(
             name="off_middle",
             title="Distance from the middle",
-            of=_off_middle,
+            of=_target_distance_from_middle,
             doc="How far the number is from the middle of its range: 0 in the middle, 1 at an end.",
         ),
     )
@@ -211,52 +218,61 @@ WALK_VARIABLES = ExplanatoryVariables(
         Axis(
             name="leaves",
             title="Leaves",
-            of=lambda record: float(sum(degree == 1 for degree in _degrees(record).values())),
+            of=lambda record: float(sum(degree == 1 for degree in _degree_counts(record).values())),
             doc="Nodes with one neighbour.",
         ),
-        Axis(name="depth", title="Depth", of=_depth, doc="Distance of the farthest node from the start, in edges."),
+        Axis(
+            name="depth",
+            title="Depth",
+            of=_largest_depth,
+            doc="Distance of the farthest node from the start, in edges.",
+        ),
         Axis(
             name="most_neighbours",
             title="Most neighbours",
-            of=lambda record: float(max(_degrees(record).values(), default=0)),
+            of=lambda record: float(max(_degree_counts(record).values(), default=0)),
             doc="Neighbours of the node that has the most.",
         ),
     )
 )
 
 
-def number_is_competent(record: EpisodeRecord) -> bool:
+def is_competent_number_guessing(record: EpisodeRecord) -> bool:
     """Return whether there were at most one and a half times as many guesses as the range has bits.
 
     Any bisection is within this bound.
     """
-    case, answers = NUMBERS.read(record)
+    case, answers = NUMBERS.read_case_and_answers(record)
     return answers.valid <= max(1.5 * case.level, case.level + 1)
 
 
-def is_competent_dfs(record: EpisodeRecord) -> bool:
+def is_competent_depth_first(record: EpisodeRecord) -> bool:
     """Return whether there were at most 2 (n - 1) steps: each edge of a depth-first search's tree there and back."""
-    case, answers = DEPTH.read(record)
+    case, answers = DEPTH.read_case_and_answers(record)
     return answers.valid <= 2 * (case.graph.size - 1)
 
 
-def breadth_is_competent(record: EpisodeRecord) -> bool:
+def is_competent_breadth_first(record: EpisodeRecord) -> bool:
     """Return whether there were at most one and a half times as many steps as a breadth-first search needs."""
-    case, answers = BREADTH.read(record)
+    case, answers = BREADTH.read_case_and_answers(record)
     return answers.valid <= 1.5 * (case.graph.size - 1)
 
 
-def _information(state: Guessing) -> float:
+def _share_of_bits_known(state: Guessing) -> float:
+    """Return the share of the bits of the number that the answers have given."""
     case = state.case
     return 1 - log2(state.high - state.low + 1) / log2(case.high - case.low + 1)
 
 
-def _share_visited(state: VisitedNodes) -> float:
+def _share_of_nodes_visited(state: VisitedNodes) -> float:
+    """Return the share of the nodes other than the first that are visited."""
     return (len(state.order) - 1) / (state.graph.size - 1)
 
 
-NUMBER = (Potential("information", "Share of the bits of the number that the answers have given.", _information),)
-WALK = (Potential("visited", "Share of the other nodes that are visited.", _share_visited),)
+NUMBER = (
+    Potential("information", "Share of the bits of the number that the answers have given.", _share_of_bits_known),
+)
+WALK = (Potential("visited", "Share of the other nodes that are visited.", _share_of_nodes_visited),)
 
 
 _NO_CHANCE = Stream("reasoning")
@@ -266,7 +282,7 @@ def bisection_reasoning(state: Guessing) -> str:
     """Return the reasoning for the next guess of a bisection, as English text."""
     return (
         f"The number is from {state.low} to {state.high}: {state.high - state.low + 1} are left. "
-        f"The middle is {teacher(state, _NO_CHANCE)}."
+        f"The middle is {bisect(state, _NO_CHANCE)}."
     )
 
 
@@ -274,8 +290,9 @@ def stack_reasoning(state: VisitedNodes) -> str:
     """Return the reasoning for the next step of a depth-first search, as English text."""
     new = [node for node in state.graph.neighbours[state.at] if not state.visited_mask >> node & 1]
     return (
-        f"I am at {state.at}. Way back to the start: {_nodes(_stack(state)[-2::-1])}. Neighbours not visited: "
-        f"{_nodes(new)}. {'I visit' if new else 'I go back to'} {depth_first(state, _NO_CHANCE)}."
+        f"I am at {state.at}. Way back to the start: {_join_nodes(_search_stack(state)[-2::-1])}. "
+        f"Neighbours not visited: {_join_nodes(new)}. "
+        f"{'I visit' if new else 'I go back to'} {depth_first(state, _NO_CHANCE)}."
     )
 
 
@@ -285,10 +302,11 @@ def queue_reasoning(state: VisitedNodes) -> str:
     node = next(node for node in state.order if state.graph.masks[node] & unseen)
     new = [neighbour for neighbour in state.graph.neighbours[node] if unseen >> neighbour & 1]
     return (
-        f"Visited in this order: {_nodes(state.order)}. The earliest with neighbours that are not visited is {node}: "
-        f"{_nodes(new)}. I visit {breadth_first(state, _NO_CHANCE)}."
+        f"Visited in this order: {_join_nodes(state.order)}. The earliest with neighbours that are not "
+        f"visited is {node}: {_join_nodes(new)}. I visit {breadth_first(state, _NO_CHANCE)}."
     )
 
 
-def _nodes(nodes: list[int] | tuple[int, ...]) -> str:
+def _join_nodes(nodes: list[int] | tuple[int, ...]) -> str:
+    """Return nodes with commas between them, or "none"."""
     return ", ".join(map(str, nodes)) or "none"

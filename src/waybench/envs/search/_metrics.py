@@ -46,7 +46,7 @@ class ScoredAnswers:
 
     @classmethod
     def from_record(cls, record: EpisodeRecord, most: int) -> "ScoredAnswers":
-        """Read them from a record; `most` is the number of interactions if the options do not say."""
+        """Read the answers of a record; `most` is the number of interactions if the options have none."""
         if record.options["teacher_guided"] is True:
             values = [turn.action if turn.outcome in VALID else None for turn in record.turns]
             return cls(tuple(values), tuple(turn.executed for turn in record.turns), 0)
@@ -67,33 +67,33 @@ class ScoredAnswers:
 
 
 def teacher_steps(record: EpisodeRecord) -> tuple[int, ...]:
-    """Return the teacher's answers that were carried out."""
+    """Return the answers of the teacher that were executed."""
     return tuple(turn.executed for turn in record.turns if turn.executed is not None)
 
 
 class Algorithm(Interface):
     """Tells whether answers follow an algorithm."""
 
-    def follows(self, answer: int) -> bool:
-        """Whether an answer is what the algorithm gives now."""
+    def is_next_answer(self, answer: int) -> bool:
+        """Return whether the algorithm can give this answer now."""
         ...
 
-    def error(self, answer: int) -> FailureKind:
+    def classify_error(self, answer: int) -> FailureKind:
         """Return what is wrong with an answer that does not follow the algorithm."""
         ...
 
-    def take(self, answer: int) -> None:
-        """Go on after an answer."""
+    def add_answer(self, answer: int) -> None:
+        """Go on to the algorithm's next step after an answer."""
         ...
 
 
-def gaps(answers: ScoredAnswers, case: _walk.WalkGraph) -> list[float]:
+def unvisited_shares(answers: ScoredAnswers, case: _walk.WalkGraph) -> list[float]:
     """Return the share of nodes that are not visited after each answer.
 
     In free play an invalid answer adds nothing to the list. With a teacher, what is visited are the teacher's earlier
-    nodes and this answer's; an invalid answer repeats the gap before it.
+    nodes and this answer's; an invalid answer repeats the share before it.
     """
-    size, visited_nodes = case.graph.size, visited_set(answers.before)
+    size, visited_nodes = case.graph.size, visited_bits(answers.before)
     shares: list[float] = []
     for number, answer in enumerate(answers.values):
         if answer is not None:
@@ -105,8 +105,8 @@ def gaps(answers: ScoredAnswers, case: _walk.WalkGraph) -> list[float]:
     return shares
 
 
-def visited_set(nodes: Iterable[int]) -> int:
-    """Return the nodes that are visited after some steps, as bits of a number."""
+def visited_bits(nodes: Iterable[int]) -> int:
+    """Return node 0 and the given nodes as bits of a number."""
     return reduce(lambda mask, node: mask | 1 << node, nodes, 1)
 
 
@@ -121,29 +121,30 @@ class Scores(Generic[I]):
     """
 
     decode: Callable[[object], I]
-    most_steps: Callable[[I], int]
+    default_max_steps: Callable[[I], int]
     algorithm: Callable[[I, SearchProtocol], Algorithm]
 
-    def read(self, record: EpisodeRecord) -> tuple[I, ScoredAnswers]:
+    def read_case_and_answers(self, record: EpisodeRecord) -> tuple[I, ScoredAnswers]:
+        """Return the instance of a record, and its answers that count."""
         case = self.decode(record.instance)
-        return case, ScoredAnswers.from_record(record, self.most_steps(case))
+        return case, ScoredAnswers.from_record(record, self.default_max_steps(case))
 
     def most_answers(self, record: EpisodeRecord) -> int:
-        """Return the greatest number of valid answers possible; with a teacher, who solves it, that is its number."""
+        """Return the greatest possible number of valid answers; with a teacher, the number of its steps."""
         if record.options["teacher_guided"] is True:
             return record.proof["minimum"]
-        limit: int = record.options["max_steps"] or self.most_steps(self.decode(record.instance))
+        limit: int = record.options["max_steps"] or self.default_max_steps(self.decode(record.instance))
         return limit - len(teacher_steps(record))
 
     def most_replies(self, record: EpisodeRecord) -> int:
-        """Return the greatest number of replies that are invalid or forgiven."""
+        """Return the greatest possible number of invalid or forgiven replies."""
         if record.options["teacher_guided"] is True:
             return self.most_answers(record)
         guided = len(teacher_steps(record))  # each with one reply, which is judged and not forgiven
         return guided + (self.most_answers(record) + 1) * (record.options["max_retries"] + 1)
 
     def sum_range(self, record: EpisodeRecord) -> Range:
-        """Return the range of a sum of shares over the answers, an invalid one that ends the episode included."""
+        """Return the range of a sum of shares over all answers, with the invalid one that ends an episode."""
         return 0, self.most_answers(record) + 1
 
     def follow_marks(self, record: EpisodeRecord, protocol: SearchProtocol) -> list[float]:
@@ -152,16 +153,16 @@ class Scores(Generic[I]):
         In free play nothing follows after the first deviation; with a teacher each answer is judged by itself, after
         the teacher's earlier ones. An invalid answer never follows.
         """
-        case, answers = self.read(record)
+        case, answers = self.read_case_and_answers(record)
         algorithm, marks = self.algorithm(case, protocol), list[float]()
         for step in answers.before:
-            algorithm.take(step)
+            algorithm.add_answer(step)
         for number, answer in enumerate(answers.values):
-            follows = answer is not None and algorithm.follows(answer)
+            follows = answer is not None and algorithm.is_next_answer(answer)
             if answers.taught is None and not follows:
                 return marks + [0.0] * (len(answers.values) - number)
             marks.append(float(follows))
-            algorithm.take(answers.taught[number] if answers.taught else answer or 0)
+            algorithm.add_answer(answers.taught[number] if answers.taught else answer or 0)
         return marks
 
     def accuracy(self, record: EpisodeRecord, protocol: SearchProtocol) -> float:
@@ -169,76 +170,76 @@ class Scores(Generic[I]):
 
         Where quitting is charged, interactions that were left undone without the goal count as answers that do not.
         """
-        marks, answers = self.follow_marks(record, protocol), self.read(record)[1]
+        marks, answers = self.follow_marks(record, protocol), self.read_case_and_answers(record)[1]
         count = max(len(marks), answers.valid + answers.unused) if protocol.charges_quitting else len(marks)
         return sum(marks) / count if count else 0.0
 
 
 NUMBERS = Scores(
     _number.decode,
-    _number.most_steps,
+    _number.default_max_steps,
     lambda case, protocol: _number.Bisection(case, protocol.any_bisection),
 )
-DEPTH = Scores(_walk.decode, _walk.most_steps_depth, lambda case, protocol: _walk.DepthFirst(case))
-BREADTH = Scores(_walk.decode, _walk.most_steps_breadth, lambda case, protocol: _walk.BreadthFirst(case))
+DEPTH = Scores(_walk.decode, _walk.default_max_steps_depth_first, lambda case, protocol: _walk.DepthFirst(case))
+BREADTH = Scores(_walk.decode, _walk.default_max_steps_breadth_first, lambda case, protocol: _walk.BreadthFirst(case))
 
 
-def protocol_of(record: EpisodeRecord) -> SearchProtocol:
-    """Return the protocol that an episode was played by."""
+def recorded_protocol(record: EpisodeRecord) -> SearchProtocol:
+    """Return the protocol of a record."""
     return PROTOCOLS[record.options["protocol"]]
 
 
-def _errors(record: EpisodeRecord, protocol: SearchProtocol) -> list[float]:
-    """Return the distance of each answer from the target, as a share of the range; 1 for an invalid one."""
-    case, answers = NUMBERS.read(record)
+def _relative_errors(record: EpisodeRecord, protocol: SearchProtocol) -> list[float]:
+    """Return each answer's distance from the target as a share of the range; 1 for an invalid answer."""
+    case, answers = NUMBERS.read_case_and_answers(record)
     size = case.high - case.low + protocol.whole_range
     return [1.0 if answer is None else abs(answer - case.target) / size for answer in answers.values]
 
 
-def _err_min(record: EpisodeRecord) -> float:
-    return min(_errors(record, protocol_of(record)), default=1.0)
-
-
-def _err_sum(record: EpisodeRecord, protocol: SearchProtocol) -> float:
-    """Return the sum of errors, with a 1 for each interaction left undone where that is charged."""
-    distances = _errors(record, protocol)
+def _sum_of_relative_errors(record: EpisodeRecord, protocol: SearchProtocol) -> float:
+    """Return the sum of errors, plus 1 for each unused interaction where the protocol charges quitting."""
+    distances = _relative_errors(record, protocol)
     if protocol.charges_quitting:
-        return float(fsum(distances) + NUMBERS.read(record)[1].unused - (record.end is End.INVALID_LIMIT))
+        return float(
+            fsum(distances) + NUMBERS.read_case_and_answers(record)[1].unused - (record.end is End.INVALID_LIMIT)
+        )
     return fsum(distances) if distances else 1.0
 
 
-def _err_avg(record: EpisodeRecord) -> float:
-    distances = _errors(record, protocol_of(record))
+def _mean_relative_error(record: EpisodeRecord) -> float:
+    """Return the mean error of the answers; 1 without answers."""
+    distances = _relative_errors(record, recorded_protocol(record))
     return fsum(distances) / len(distances) if distances else 1.0
 
 
-def _g_min(scores: Scores[_walk.WalkGraph], record: EpisodeRecord) -> float:
-    """Return the gap at the end."""
-    case, answers = scores.read(record)
-    shares = gaps(answers, case)
-    return shares[-1] if shares else 1 - visited_set(answers.before).bit_count() / case.graph.size
+def _final_unvisited_share(scores: Scores[_walk.WalkGraph], record: EpisodeRecord) -> float:
+    """Return the share of nodes that are not visited at the end."""
+    case, answers = scores.read_case_and_answers(record)
+    shares = unvisited_shares(answers, case)
+    return shares[-1] if shares else 1 - visited_bits(answers.before).bit_count() / case.graph.size
 
 
-def _first_gap(record: EpisodeRecord) -> float:
-    """Return the gap before the first step that counts."""
+def _first_unvisited_share(record: EpisodeRecord) -> float:
+    """Return the share of nodes that are not visited before the first step that counts."""
     free = record.options["teacher_guided"] is not True
-    return 1 - visited_set(teacher_steps(record) if free else ()).bit_count() / len(record.instance["nodes"])
+    return 1 - visited_bits(teacher_steps(record) if free else ()).bit_count() / len(record.instance["nodes"])
 
 
-def _g_sum(scores: Scores[_walk.WalkGraph], record: EpisodeRecord, protocol: SearchProtocol) -> float:
-    """Return the sum of gaps, with a 1 for each interaction left undone where that is charged."""
-    case, answers = scores.read(record)
-    return float(fsum(gaps(answers, case)) + (answers.unused if protocol.charges_quitting else 0))
+def _sum_of_unvisited_shares(scores: Scores[_walk.WalkGraph], record: EpisodeRecord, protocol: SearchProtocol) -> float:
+    """Return the sum of gaps, plus 1 for each unused interaction where the protocol charges quitting."""
+    case, answers = scores.read_case_and_answers(record)
+    return float(fsum(unvisited_shares(answers, case)) + (answers.unused if protocol.charges_quitting else 0))
 
 
 _PROTOCOL_NOTE = ' It follows the episode\'s protocol; {name}_sound always follows "sound".'
 
 
 def _common_metrics(scores: Scores[Any]) -> tuple[Metric, ...]:
+    """Return the metrics that both games have."""
     return (
         Metric(
             name="acc",
-            of=lambda record: scores.accuracy(record, protocol_of(record)),
+            of=lambda record: scores.accuracy(record, recorded_protocol(record)),
             title="ACC",
             low=0,
             high=1,
@@ -248,7 +249,7 @@ def _common_metrics(scores: Scores[Any]) -> tuple[Metric, ...]:
         Metric(
             name="psacc",
             of=lambda record: (
-                scores.accuracy(record, protocol_of(record)) if record.options["teacher_guided"] is True else None
+                scores.accuracy(record, recorded_protocol(record)) if record.options["teacher_guided"] is True else None
             ),
             title="Steps followed with a teacher",
             low=0,
@@ -268,7 +269,7 @@ def _common_metrics(scores: Scores[Any]) -> tuple[Metric, ...]:
         ),
         Metric(
             name="steps",
-            of=lambda record: float(scores.read(record)[1].valid),
+            of=lambda record: float(scores.read_case_and_answers(record)[1].valid),
             title="Valid answers",
             range=lambda record: (0, scores.most_answers(record)),
             better="",
@@ -287,7 +288,7 @@ def _common_metrics(scores: Scores[Any]) -> tuple[Metric, ...]:
 NUMBER_METRICS = (
     Metric(
         name="err_min",
-        of=_err_min,
+        of=lambda record: min(_relative_errors(record, recorded_protocol(record)), default=1.0),
         title="Err_min",
         low=0,
         high=1,
@@ -297,7 +298,7 @@ NUMBER_METRICS = (
     ),
     Metric(
         name="err_sum",
-        of=lambda record: _err_sum(record, protocol_of(record)),
+        of=lambda record: _sum_of_relative_errors(record, recorded_protocol(record)),
         title="Err_sum",
         range=NUMBERS.sum_range,
         better="lower",
@@ -306,7 +307,7 @@ NUMBER_METRICS = (
     ),
     Metric(
         name="err_avg",
-        of=_err_avg,
+        of=_mean_relative_error,
         title="Err_avg",
         low=0,
         high=1,
@@ -316,7 +317,7 @@ NUMBER_METRICS = (
     *_common_metrics(NUMBERS),
     Metric(
         name="err_sum_sound",
-        of=lambda record: _err_sum(record, PROTOCOLS["sound"]),
+        of=lambda record: _sum_of_relative_errors(record, PROTOCOLS["sound"]),
         title="Err_sum, sound",
         range=NUMBERS.sum_range,
         better="lower",
@@ -331,17 +332,17 @@ def walk_metrics(scores: Scores[_walk.WalkGraph]) -> tuple[Metric, ...]:
     return (
         Metric(
             name="g_min",
-            of=lambda record: _g_min(scores, record),
+            of=lambda record: _final_unvisited_share(scores, record),
             title="G_min",
             low=0,
             high=1,
             better="lower",
-            floor=_first_gap,
+            floor=_first_unvisited_share,
             doc="Share of nodes not visited at the end (equation 3); node 0 counts as visited.",
         ),
         Metric(
             name="g_sum",
-            of=lambda record: _g_sum(scores, record, protocol_of(record)),
+            of=lambda record: _sum_of_unvisited_shares(scores, record, recorded_protocol(record)),
             title="G_sum",
             range=scores.sum_range,
             better="lower",
@@ -351,7 +352,7 @@ def walk_metrics(scores: Scores[_walk.WalkGraph]) -> tuple[Metric, ...]:
         *_common_metrics(scores),
         Metric(
             name="g_sum_sound",
-            of=lambda record: _g_sum(scores, record, PROTOCOLS["sound"]),
+            of=lambda record: _sum_of_unvisited_shares(scores, record, PROTOCOLS["sound"]),
             title="G_sum, sound",
             range=scores.sum_range,
             better="lower",
@@ -360,12 +361,12 @@ def walk_metrics(scores: Scores[_walk.WalkGraph]) -> tuple[Metric, ...]:
     )
 
 
-def series(scores: Scores[Any]) -> tuple[Series, ...]:
-    """Return what is measured at each step."""
+def per_step_series(scores: Scores[Any]) -> tuple[Series, ...]:
+    """Return the series of a measure over the steps of an episode."""
     return (
         Series(
             name="follows",
-            of=lambda record: scores.follow_marks(record, protocol_of(record)),
+            of=lambda record: scores.follow_marks(record, recorded_protocol(record)),
             title="Per-step accuracy",
             guided_title="PSACC",
             low=0,

@@ -128,7 +128,7 @@ def read_whole_number(action: Json) -> int:
     return action
 
 
-def teacher(state: Guessing, rng: Stream) -> int:
+def bisect(state: Guessing, rng: Stream) -> int:
     """Bisect the half-open range, the published optimal policy.
 
     The ends are the largest guess that was too small (at first the least number) and the smallest one that was too
@@ -148,11 +148,11 @@ def linear(state: Guessing, rng: Stream) -> int:
     return state.low
 
 
-PLAYERS = {"oracle": teacher, "heuristic": textbook, "bisection": textbook, "linear": linear}
+PLAYERS = {"oracle": bisect, "heuristic": textbook, "bisection": textbook, "linear": linear}
 
 
 def optimal_steps(case: Number) -> int:
-    """Return how many guesses the teacher needs."""
+    """Return the number of guesses of the optimal policy."""
     low, high, steps = case.low, case.high + 1, 1
     while (guess := (low + high) // 2) != case.target:
         low, high = (guess, high) if guess < case.target else (low, guess)
@@ -165,7 +165,7 @@ def prove(case: Number) -> dict[str, Json]:
     return {"minimum": optimal_steps(case)}
 
 
-def most_steps(case: Number) -> int:
+def default_max_steps(case: Number) -> int:
     """Return the default number of interactions: 20 in EASY mode, 30 in HARD mode."""
     return case.level + SPARE
 
@@ -187,18 +187,18 @@ class Bisection:
         self._low, self._high = case.low, case.high
         self._any_middle = any_middle
 
-    def follows(self, answer: int) -> bool:
-        """Whether a guess is what the algorithm does now."""
+    def is_next_answer(self, answer: int) -> bool:
+        """Return whether a bisection can guess this number now."""
         if self._any_middle:
             return (self._low + self._high) // 2 <= answer <= (self._low + self._high + 1) // 2
-        return answer == teacher(Guessing(self._case, self._low, self._high), _NO_CHANCE)
+        return answer == bisect(Guessing(self._case, self._low, self._high), _NO_CHANCE)
 
-    def error(self, answer: int) -> FailureKind:
+    def classify_error(self, answer: int) -> FailureKind:
         """Return what is wrong with a guess that does not follow the bisection."""
         return UNEVEN if self._low <= answer <= self._high else FORGOT
 
-    def take(self, answer: int) -> None:
-        """Go on after a guess."""
+    def add_answer(self, answer: int) -> None:
+        """Narrow the range by a guess."""
         if answer < self._case.target:
             self._low = max(self._low, answer + 1)
         elif answer > self._case.target:

@@ -19,7 +19,7 @@ from waybench.core import (
     plural,
 )
 from waybench.envs.search._drawing_walk import breadth_scene, depth_scene
-from waybench.envs.search._number import GuessGame, Guessing, Number, most_steps, teacher
+from waybench.envs.search._number import GuessGame, Guessing, Number, bisect, default_max_steps
 from waybench.envs.search._walk import VisitedNodes
 
 _WIDTH = 400
@@ -56,6 +56,7 @@ class Guess(NamedTuple):
 
     @property
     def state_after(self) -> Guessing:
+        """The state after the turn."""
         return self.before if self.guess is None else _GAME.apply(self.before, self.guess, _NO_CHANCE).state
 
 
@@ -66,7 +67,7 @@ def number_scene(case: Number, turns: Sequence[TurnRecord]) -> Scene:
     logarithmic scale; of more guesses it shows those around the last one. Nothing of a reply reaches the scene but
     guesses within the range, and on which side of it others were.
     """
-    attempts = list(trail(case, turns))
+    attempts = list(guesses_of_turns(case, turns))
     guesses = [attempt for attempt in attempts if attempt.guess is not None]
     now = attempts[-1].state_after if attempts else _GAME.start(case)
     excluded = sum(attempt.kind == "off" for attempt in guesses)
@@ -77,22 +78,22 @@ def number_scene(case: Number, turns: Sequence[TurnRecord]) -> Scene:
             filter(None, (f"{excluded} excluded by earlier answers" if excluded else "", ineffective_turns_text(turns)))
         ),
     ]
-    height = _TOP + _ROW * most_steps(case) + 44
+    height = _TOP + _ROW * default_max_steps(case) + 44
     return Scene(
         "tiles maze-large guess",
         f"A number from {case.low} to {case.high}, {case.target}: {', '.join(filter(None, lines))}",
         (_WIDTH, height),
         parts=[
-            *_range(case, guesses, now),
-            *_scale(case),
-            *_rows(case, attempts, now),
+            *_range_shapes(case, guesses, now),
+            *_distance_scale_shapes(case),
+            *_guess_row_shapes(case, attempts, now),
             *(text("guess-told", _LEFT, height - 24 + 16 * number, line, 11) for number, line in enumerate(lines)),
         ],
     )
 
 
-def trail(case: Number, turns: Iterable[TurnRecord]) -> Iterator[Guess]:
-    """Yield what each turn did that guessed a number or named one."""
+def guesses_of_turns(case: Number, turns: Iterable[TurnRecord]) -> Iterator[Guess]:
+    """Yield the effect of each turn that guessed or named a number."""
     state = _GAME.start(case)
     for turn in turns:
         number: int | None = turn.events.get("guess")
@@ -103,20 +104,21 @@ def trail(case: Number, turns: Iterable[TurnRecord]) -> Iterator[Guess]:
             state = attempt.state_after
 
 
-def _span(x: int, to_x: int, y: int) -> str:
-    """Return a line from one place to another, which is not shorter than can be seen."""
+def _horizontal_line(x: int, to_x: int, y: int) -> str:
+    """Return the SVG path data of a line between two x, long enough to be seen."""
     return f"M{min(x, (x + to_x) // 2 - 1)} {y}h{max(to_x - x, 2)}"
 
 
-def _range(case: Number, guesses: Sequence[Guess], now: Guessing) -> Iterator[str]:
-    """Yield the line of all numbers, what is possible of it now, and the guesses as far as there is room for them."""
+def _range_shapes(case: Number, guesses: Sequence[Guess], now: Guessing) -> Iterator[str]:
+    """Yield the line of all numbers, the part that is possible now, and the guesses as far as there is room."""
 
-    def at(number: int) -> int:
+    def x_of(number: int) -> int:
+        """Return the x of a number on the line."""
         return _LEFT + round((_RIGHT - _LEFT) * ((number - case.low) / (case.high - case.low)))
 
-    x = at(case.target)
+    x = x_of(case.target)
     yield path("guess-rule", "#999", 1, [f"M{_LEFT} {_LINE}H{_RIGHT}M{_LEFT} {_LINE - 4}v8M{_RIGHT} {_LINE - 4}v8"])
-    yield path("guess-possible", "#0072b2", 12, [_span(at(now.low), at(now.high), _LINE)], _PALE)
+    yield path("guess-possible", "#0072b2", 12, [_horizontal_line(x_of(now.low), x_of(now.high), _LINE)], _PALE)
     yield path("guess-target", "#009e73", 2, [f"M{x} {_LINE - 7}v14"])
     edge = "start" if x < _MIDDLE / 2 else "end" if x > 1.5 * _MIDDLE else "middle"
     yield text("guess-value", x, _LINE + 26, str(case.target), 9, edge)
@@ -124,18 +126,18 @@ def _range(case: Number, guesses: Sequence[Guess], now: Guessing) -> Iterator[st
     yield text("guess-value", _RIGHT, _LINE + 15, str(case.high), 9, "middle" if case.high < 10**8 else "end")
     labels, label_spans = list[tuple[int, int, int]](), list[tuple[int, float]]()
     for number, attempt in enumerate(guesses, start=1):
-        x, wide = at(attempt.guess or 0), _DIGIT * len(str(number)) / 2 + 1
+        x, wide = x_of(attempt.guess or 0), _DIGIT * len(str(number)) / 2 + 1
         if all(abs(x - label_x) >= wide + half for label_x, half in label_spans):
             label_spans.append((x, wide))
             labels.append((x, _LINE - 15, number))
     for kind, colour in _COLOURS.items():
-        ticks = (f"M{at(attempt.guess or 0)} {_LINE - 12}v12" for attempt in guesses if attempt.kind == kind)
+        ticks = (f"M{x_of(attempt.guess or 0)} {_LINE - 12}v12" for attempt in guesses if attempt.kind == kind)
         yield path(f"guess-tick-{kind}", colour, 1.4, ticks)
     yield texts("guess-number", labels, 9)
 
 
-def _place(case: Number, number: int) -> int:
-    """Return where a number is in the rows: by its distance from the target, or beside them if it is out of range."""
+def _row_x(case: Number, number: int) -> int:
+    """Return the x of a number in the rows: by its distance from the target, or beside them if out of range."""
     if not case.low <= number <= case.high:
         return _LEFT - 8 if number < case.low else _RIGHT + 8
     away, most = number - case.target, max(case.target - case.low, case.high - case.target)
@@ -143,15 +145,15 @@ def _place(case: Number, number: int) -> int:
     return _MIDDLE + round((_RIGHT - _LEFT) / 2 * (share if away > 0 else -share))
 
 
-def _scale(case: Number) -> Iterator[str]:
+def _distance_scale_shapes(case: Number) -> Iterator[str]:
     """Yield the scale of distances above the rows, with its lines through them."""
-    bottom = _TOP + _ROW * most_steps(case)
+    bottom = _TOP + _ROW * default_max_steps(case)
     labels: list[tuple[int, int, int | str]] = [(_MIDDLE, _TOP - 22, "distance")]
     lines = list[str]()
     for power in range(3, 19, 3) if case.high - case.low > 10**7 else range(1, 8):
         for number in (case.target - 10**power, case.target + 10**power):
             if case.low <= number <= case.high:
-                x = _place(case, number)
+                x = _row_x(case, number)
                 lines.append(f"M{x} {_TOP - 4}V{bottom}")
                 labels.append((x, _TOP - 8, f"{10 ** (power % 3)}{_THOUSANDS[power // 3]}"))
     yield texts("guess-value", labels, 9)
@@ -161,9 +163,9 @@ def _scale(case: Number) -> Iterator[str]:
     yield path("guess-target", "#009e73", 2, [f"M{_MIDDLE} {_TOP - 4}V{bottom}"])
 
 
-def _rows(case: Number, attempts: Sequence[Guess], now: Guessing) -> Iterator[str]:
-    """Yield a row for each guess, and what is possible now in the one after them, as many as there is room for."""
-    rows = most_steps(case)
+def _guess_row_shapes(case: Number, attempts: Sequence[Guess], now: Guessing) -> Iterator[str]:
+    """Yield a row for each guess and one for what is possible now, as many as there is room for."""
+    rows = default_max_steps(case)
     # The number of guesses before each turn.
     before = list(accumulate((attempt.guess is not None for attempt in attempts), initial=0))
     first = max(0, before[-1] - 1) // rows * rows
@@ -176,14 +178,14 @@ def _rows(case: Number, attempts: Sequence[Guess], now: Guessing) -> Iterator[st
     states = [(y, attempt.before) for y, attempt in guesses]
     if not now.found and before[-1] < first + rows:
         states.append((_TOP + _ROW * (before[-1] - first), now))
-    spans = (_span(_place(case, state.low), _place(case, state.high), y + 7) for y, state in states)
+    spans = (_horizontal_line(_row_x(case, state.low), _row_x(case, state.high), y + 7) for y, state in states)
     yield path("guess-possible", "#0072b2", _ROW - 2, spans, _PALE)
-    middles = ((_place(case, teacher(state, _NO_CHANCE)), y + 1) for y, state in states)
+    middles = ((_row_x(case, bisect(state, _NO_CHANCE)), y + 1) for y, state in states)
     yield path("guess-middle reference", "#e69f00", 2, (f"M{x} {y}v12" for x, y in middles), 'stroke-dasharray="3 2"')
-    rejected_marks = ((_place(case, attempt.rejected), y + 4) for y, attempt in visible if attempt.rejected is not None)
+    rejected_marks = ((_row_x(case, attempt.rejected), y + 4) for y, attempt in visible if attempt.rejected is not None)
     yield path("guess-tried", "#d55e00", 1.4, (f"M{x - 3} {y}l6 6m0-6l-6 6" for x, y in rejected_marks))
     for kind, width, shape in (("mark", 8, "h0"), ("found", 11, "h0"), ("off", 2.4, "m-4-4l8 8m0-8l-8 8")):
-        places = ((_place(case, attempt.guess or 0), y + 7) for y, attempt in guesses if attempt.kind == kind)
+        places = ((_row_x(case, attempt.guess or 0), y + 7) for y, attempt in guesses if attempt.kind == kind)
         lines = (f"M{x} {y}{shape}" for x, y in places)
         yield path(f"guess-{kind}", _COLOURS[kind], width, lines, 'stroke-linecap="round"')
     numbered = ((_LEFT - 16, y + 10, number) for number, (y, _) in enumerate(guesses, start=first + 1))
@@ -209,7 +211,7 @@ def parse_number(text: str, state: Any) -> int | None:
 
 
 def number_board(state: Guessing, turns: Sequence[TurnRecord]) -> Board:
-    """Return the range as a line with the guesses on it, and what was answered to each."""
+    """Return the range as a line with the guesses on it, and the answer to each guess."""
     case = state.case
     wide = min(_ACROSS, case.high - case.low + 1)
     line = [Tile("", _BOARD_LINE)] * wide
@@ -232,14 +234,19 @@ def number_board(state: Guessing, turns: Sequence[TurnRecord]) -> Board:
 
 
 def walk_board(state: VisitedNodes, turns: Sequence[TurnRecord]) -> Board:
-    """Return a row for each visited node: its number, and those of its neighbours, all of which were shown."""
+    """Return a row for each visited node: its number, and those of its neighbours."""
 
-    def tile(node: int) -> Tile:
+    def node_tile(node: int) -> Tile:
+        """Return the tile of a neighbour, in the colour of its state."""
         visited = state.visited_mask >> node & 1
         return Tile(str(node), _HERE if node == state.at else _NODE if visited else _NEW)
 
     rows = [
-        [Tile(str(node), _HERE if node == state.at else _NODE), Tile("→"), *map(tile, state.graph.neighbours[node])]
+        [
+            Tile(str(node), _HERE if node == state.at else _NODE),
+            Tile("→"),
+            *map(node_tile, state.graph.neighbours[node]),
+        ]
         for node in state.order[-_MOST:]
     ]
     notes = [f"{len(state.order)} visited. First column: visited places in their order, each with its neighbours."]
@@ -248,12 +255,12 @@ def walk_board(state: VisitedNodes, turns: Sequence[TurnRecord]) -> Board:
 
 
 def adjacent_nodes(state: VisitedNodes) -> Sequence[TypedAction]:
-    """Return the neighbours of the node that was visited last, where a walker can go."""
+    """Return the neighbours of the node visited last, as actions."""
     return [TypedAction(str(node)) for node in state.graph.neighbours[state.at][:_MOST]]
 
 
 def known_nodes(state: VisitedNodes) -> Sequence[TypedAction]:
-    """Return the nodes that were shown and not visited, in the order in which they were shown."""
+    """Return the nodes that were shown and not visited, in that order, as actions."""
     return [TypedAction(str(node)) for node in state.fringe[:_MOST]]
 
 

@@ -39,7 +39,7 @@ class WalkGraph(Instance):
 
     @property
     def level(self) -> int:
-        """The number of nodes: 8 (depth first) and 15 (breadth first) in EASY mode, 13 and 25 in HARD mode."""
+        """Number of nodes: 8 (depth first) and 15 (breadth first) in EASY mode, 13 and 25 in HARD mode."""
         return self.graph.size
 
     def canonical(self) -> str:
@@ -75,7 +75,7 @@ def decode(data: Json) -> WalkGraph:
     if len({frozenset(edge) for edge in pairs}) < len(pairs):
         raise DataError("instance: an edge occurs twice")
     graph = Graph(size, tuple(pairs))
-    if graph.reached_from(0) < size:
+    if graph.count_reachable_from(0) < size:
         raise DataError("instance: not every node can be reached from node 0")
     return WalkGraph(graph)
 
@@ -240,22 +240,22 @@ class DepthFirst:
         self._stack = [0]
         self._visited_mask = 1
 
-    def follows(self, answer: int) -> bool:
-        """Whether a node is one that the algorithm visits now."""
-        unvisited = self._unvisited()
+    def is_next_answer(self, answer: int) -> bool:
+        """Return whether a depth-first search can visit this node now."""
+        unvisited = self._unvisited_neighbours()
         if unvisited:
             return bool(unvisited >> answer & 1)
         return len(self._stack) > 1 and answer == self._stack[-2]
 
-    def _unvisited(self) -> int:
+    def _unvisited_neighbours(self) -> int:
         """Return the unvisited neighbours of the current node, as bits of a number."""
         return self._graph.masks[self._stack[-1]] & ~self._visited_mask
 
-    def error(self, answer: int) -> FailureKind:
+    def classify_error(self, answer: int) -> FailureKind:
         """Return what is wrong with a visit that does not follow the algorithm."""
-        return TURNED_BACK if self._unvisited() else WAY_BACK
+        return TURNED_BACK if self._unvisited_neighbours() else WAY_BACK
 
-    def take(self, answer: int) -> None:
+    def add_answer(self, answer: int) -> None:
         """Go on after a visit."""
         if len(self._stack) > 1 and answer == self._stack[-2]:
             self._stack.pop()
@@ -273,15 +273,15 @@ class BreadthFirst:
         self._level = self._graph.masks[0]
         self._next = 0
 
-    def follows(self, answer: int) -> bool:
-        """Whether a node is one that the algorithm visits now."""
+    def is_next_answer(self, answer: int) -> bool:
+        """Return whether a breadth-first search can visit this node now."""
         return bool(self._level >> answer & 1)
 
-    def error(self, answer: int) -> FailureKind:
+    def classify_error(self, answer: int) -> FailureKind:
         """Return what is wrong with a visit that does not follow the algorithm."""
         return REVISIT if self._visited_mask >> answer & 1 else LEVEL
 
-    def take(self, answer: int) -> None:
+    def add_answer(self, answer: int) -> None:
         """Go on after a visit."""
         self._visited_mask |= 1 << answer
         self._level &= ~(1 << answer)
@@ -291,7 +291,7 @@ class BreadthFirst:
 
 
 def depth_first_steps(case: WalkGraph) -> int:
-    """Return how many steps the published depth-first search needs; time is linear in the graph's size."""
+    """Return the number of steps of the published depth-first search, in time linear in the graph's size."""
     neighbours, entered, steps, visited = case.graph.neighbours, {0}, 0, 1
     stack = [(0, iter(neighbours[0]))]
     while visited < case.graph.size:
@@ -307,20 +307,20 @@ def depth_first_steps(case: WalkGraph) -> int:
 
 
 def breadth_first_steps(case: WalkGraph) -> int:
-    """Return how many steps the published breadth-first search needs: it visits nothing twice."""
+    """Return the number of steps of the published breadth-first search, which visits nothing twice."""
     return case.graph.size - 1
 
 
 def prove(case: WalkGraph, steps: Callable[[WalkGraph], int]) -> dict[str, Json]:
-    """Return the optimal policy's number of steps as "minimum", and the number of independent "cycles"."""
-    return {"minimum": steps(case), "cycles": case.graph.cycles}
+    """Return the number of steps of the optimal policy ("minimum"), and of independent cycles."""
+    return {"minimum": steps(case), "cycles": case.graph.cycle_count}
 
 
-def most_steps_depth(case: WalkGraph) -> int:
+def default_max_steps_depth_first(case: WalkGraph) -> int:
     """Return the default number of interactions of a depth-first search: 20 for 8 nodes, 30 for 13."""
     return 2 * case.graph.size + SPARE_DEPTH
 
 
-def most_steps_breadth(case: WalkGraph) -> int:
+def default_max_steps_breadth_first(case: WalkGraph) -> int:
     """Return the default number of interactions of a breadth-first search: 20 for 15 nodes, 30 for 25."""
     return case.graph.size + SPARE

@@ -39,16 +39,14 @@ _NO_NUMBER = Invalid("The reply has no number.")
 _TOO_LONG = Invalid(f"The number has more than {MAX_DIGITS} digits.")
 
 
-def read_number(reply: str, first: bool) -> int | Invalid:
-    """Read the number that a reply stands for.
+def read_number(reply: str, takes_first: bool) -> int | Invalid:
+    """Read the number that a reply, without its reasoning, stands for.
 
-    Args:
-        reply: The reply without its reasoning.
-        first: Take the first run of digits of any script, without a sign before it, as published. Otherwise the
-            reply must hold exactly one whole number in digits 0 to 9, by itself and not as a part
-            of a word, a fraction or the like; the same one may stand there more than once.
+    With `takes_first`, it is the first run of digits of any script, without a sign before it, as published. Otherwise
+    the reply must hold exactly one whole number in digits 0 to 9, by itself and not as a part of a word, a fraction or
+    the like; the same one may stand there more than once.
     """
-    if first:
+    if takes_first:
         match = _NUMBER.search(reply)
         if match is None:
             return _NO_NUMBER
@@ -62,7 +60,7 @@ def read_number(reply: str, first: bool) -> int | Invalid:
         text = " ".join(dict.fromkeys(text.split()))
     only: int | None = None
     for match in _NUMBER.finditer(text):
-        number = _whole_number(text, match)
+        number = _read_whole_number(text, match)
         if isinstance(number, Invalid):
             return number
         if only is not None and number != only:
@@ -71,7 +69,7 @@ def read_number(reply: str, first: bool) -> int | Invalid:
     return _NO_NUMBER if only is None else only
 
 
-def _whole_number(text: str, match: re.Match[str]) -> int | Invalid:
+def _read_whole_number(text: str, match: re.Match[str]) -> int | Invalid:
     """Read one run of digits with its sign; it must be a whole number that stands by itself."""
     digits, start, end = match[0], match.start(), match.end()
     before, after = text[max(start - 2, 0) : start], text[end : end + 2]
@@ -89,7 +87,7 @@ def _whole_number(text: str, match: re.Match[str]) -> int | Invalid:
     return -int(digits) if minus else int(digits)
 
 
-class _Answering(Wording[Any, Any, int]):
+class _NumberReplyWording(Wording[Any, Any, int]):
     """The common part of both wordings: the reply is a number, and the rules are in the system prompt."""
 
     rules_role = "system"
@@ -105,11 +103,11 @@ class _Answering(Wording[Any, Any, int]):
         self._normalised = self.rewrites = protocol.normalised_history
 
     def parse(self, reply: str, state: object) -> int | Invalid:
-        """Read the number in a reply; whether it can be taken is the game's matter."""
+        """Read the number in a reply; the game decides whether it is legal."""
         return read_number(reply, self._first)
 
     def remember(self, reply: str, parsed: int | Invalid) -> str:
-        """Return the number that was read, as published, or the reply as it was said."""
+        """Return the reply as the chat keeps it: as published, the number alone."""
         return str(parsed) if self._normalised and isinstance(parsed, int) else reply
 
     def render(self, action: int, state: object) -> str:
@@ -127,7 +125,7 @@ class _Answering(Wording[Any, Any, int]):
         return ToolCall(self.tool.name, {name: action})
 
 
-class NumberWording(_Answering):
+class NumberWording(_NumberReplyWording):
     """Guessing a number, plain or from a witch's chest."""
 
     tool = ActionTool("guess", "Guess a number.", {"number": {"type": "integer", "description": "The guess."}})
@@ -146,11 +144,13 @@ class NumberWording(_Answering):
         self.fields = (
             Field("min", "The least number of the range.", lambda view: str(view.state.case.low)),
             Field("max", "The greatest number of the range.", lambda view: str(view.state.case.high)),
-            Field[View[Guessing]]("guess", "The last guess, if it was a valid one.", lambda view: _guess(view.last)),
+            Field[View[Guessing]](
+                "guess", "The last guess, if it was a valid one.", lambda view: _last_guess_text(view.last)
+            ),
             Field(
                 "answer",
                 '"bigger", "smaller" or "right", after a valid guess.',
-                lambda view: _answer(view.state, view.last),
+                lambda view: _relation_to_last_guess(view.state, view.last),
             ),
         )
 
@@ -165,31 +165,33 @@ class NumberWording(_Answering):
         if isinstance(last, Invalid) or last.outcome is _ILLEGAL:
             return texts.INVALID_NUMBER.format(min=case.low, max=case.high)
         guess = last.events["guess"]
-        before, after = self._answers[_relation(guess, case.target)]
+        before, after = self._answers[_target_relation(guess, case.target)]
         return f"{before}{guess}{after}"
 
     def refuse(self, state: Guessing) -> str:
+        """Return the coach's message."""
         return texts.COACH_NUMBER.format(min=state.case.low, max=state.case.high)
 
 
-def _guess(last: Transition[Guessing] | Invalid | None) -> str:
-    """Return the last guess; "" if it was no valid one."""
+def _last_guess_text(last: Transition[Guessing] | Invalid | None) -> str:
+    """Return the last guess; "" if there was no valid one."""
     if last is None or isinstance(last, Invalid) or last.outcome is _ILLEGAL:
         return ""
     return str(last.events["guess"])
 
 
-def _answer(state: Guessing, last: Transition[Guessing] | Invalid | None) -> str:
-    """Return how the number lies from the last guess; "" if it was no valid one."""
-    guess = _guess(last)
-    return _relation(int(guess), state.case.target) if guess else ""
+def _relation_to_last_guess(state: Guessing, last: Transition[Guessing] | Invalid | None) -> str:
+    """Return "bigger", "smaller" or "right" for the last guess; "" if there was no valid one."""
+    guess = _last_guess_text(last)
+    return _target_relation(int(guess), state.case.target) if guess else ""
 
 
-def _relation(guess: int, target: int) -> str:
+def _target_relation(guess: int, target: int) -> str:
+    """Return "right", "bigger" or "smaller": how the target relates to a guess."""
     return "right" if guess == target else "bigger" if guess < target else "smaller"
 
 
-class WalkWording(_Answering):
+class WalkWording(_NumberReplyWording):
     """Visiting nodes or caves."""
 
     def __init__(self, story: texts.SearchTexts, edition: str, protocol: SearchProtocol) -> None:
@@ -205,7 +207,7 @@ class WalkWording(_Answering):
         )
         self.fields = (
             Field[View[VisitedNodes]]("current", "The node that was visited last.", lambda view: str(view.state.at)),
-            Field[View[VisitedNodes]]("adjacent", "Its neighbours.", lambda view: _list_neighbours(view.state)),
+            Field[View[VisitedNodes]]("adjacent", "Its neighbours.", lambda view: _neighbour_list_text(view.state)),
             Field(
                 "visited",
                 "The visited nodes, in the order of their first visits.",
@@ -214,25 +216,27 @@ class WalkWording(_Answering):
         )
 
     def rules(self, instance: WalkGraph) -> str:
-        """Return the system prompt; of a graph with cycles it does not say that it has none."""
-        return self._prompt.replace(" non-cyclic", "") if instance.graph.cycles else self._prompt
+        """Return the system prompt, which calls only graphs without cycles non-cyclic."""
+        return self._prompt.replace(" non-cyclic", "") if instance.graph.cycle_count else self._prompt
 
     def observe(self, state: VisitedNodes, last: Transition[VisitedNodes] | Invalid | None, turn: int) -> str:
-        """Return the neighbours of the node visited last, that the reply was invalid, or that all is done."""
+        """Return the neighbours of the node visited last, that the reply was invalid, or that all nodes are visited."""
         story = self._story
         if last is not None and (isinstance(last, Invalid) or last.outcome is _ILLEGAL):
             return texts.INVALID_NODE.format(thing=story.thing, beside=story.beside)
         if len(state.order) == state.graph.size:
             return texts.DONE.format(end=story.end, steps=turn)
-        return texts.ADJACENT.format(places=story.places, listed=_list_neighbours(state))
+        return texts.ADJACENT.format(places=story.places, listed=_neighbour_list_text(state))
 
     def refuse(self, state: VisitedNodes) -> str:
+        """Return the coach's message."""
         story = self._story
         algorithm = "depth" if story.beside == "current" else "breadth"
         return texts.COACH_NODE.format(algorithm=algorithm, thing=story.thing, beside=story.beside)
 
 
-def _list_neighbours(state: VisitedNodes) -> str:
+def _neighbour_list_text(state: VisitedNodes) -> str:
+    """Return the neighbours of the node visited last, with commas between them."""
     return ", ".join(map(str, state.graph.neighbours[state.at]))
 
 
@@ -255,7 +259,7 @@ class Teacher:
     steps: int | None
 
     def __call__(self, state: Any, rng: Stream, turns: Sequence[TurnRecord]) -> int | None:
-        """Return the teacher's answer; None where the player plays freely."""
+        """Return the teacher's answer; None if the player plays freely."""
         action = self.player(state, rng)
         if self.steps is None:
             return action
@@ -293,8 +297,8 @@ class Coach:
             elif turn.outcome in VALID:
                 if refused >= self.chances:
                     return None
-                algorithm.take(turn.action)
+                algorithm.add_answer(turn.action)
                 refused = 0
         if refused >= self.chances or self.game.apply(state, action, _NO_CHANCE).outcome is Outcome.ILLEGAL:
             return None
-        return None if algorithm.follows(action) else self.refuse(state)
+        return None if algorithm.is_next_answer(action) else self.refuse(state)

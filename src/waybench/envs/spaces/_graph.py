@@ -28,7 +28,7 @@ class Graph:
     masks: tuple[int, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Put the neighbours together."""
+        """Collect the neighbours of each node."""
         lists: list[list[int]] = [[] for _ in range(self.size)]
         for u, v in self.edges:
             lists[u].append(v)
@@ -37,11 +37,11 @@ class Graph:
         object.__setattr__(self, "masks", tuple(sum(1 << node for node in neighbours) for neighbours in lists))
 
     @property
-    def cycles(self) -> int:
+    def cycle_count(self) -> int:
         """Number of independent cycles of a connected graph: edges beyond those of a spanning tree."""
         return len(self.edges) - self.size + 1
 
-    def reached_from(self, node: int) -> int:
+    def count_reachable_from(self, node: int) -> int:
         """Return the number of nodes that can be reached from a node, itself included."""
         visited, todo = {node}, [node]
         while todo:
@@ -55,7 +55,7 @@ class Graph:
 Edges = list[tuple[int, int]]
 
 
-def _random(size: int, rng: Stream) -> Edges:
+def _random_tree(size: int, rng: Stream) -> Edges:
     """Draw a labelled tree uniformly, by decoding a random Pruefer sequence."""
     sequence = [rng.below(size) for _ in range(size - 2)]
     degree = [1] * size
@@ -72,41 +72,44 @@ def _random(size: int, rng: Stream) -> Edges:
     return [*edges, (heappop(leaves), heappop(leaves))]
 
 
-def _path(size: int, rng: Stream) -> Edges:
+def _path_tree(size: int, rng: Stream) -> Edges:
+    """Return a path through all nodes."""
     return [(node, node + 1) for node in range(size - 1)]
 
 
-def _star(size: int, rng: Stream) -> Edges:
+def _star_tree(size: int, rng: Stream) -> Edges:
+    """Return a star with node 0 in the middle."""
     return [(0, node) for node in range(1, size)]
 
 
-def _caterpillar(size: int, rng: Stream) -> Edges:
-    """Join half of the nodes to a path, and hang each of the others on a random one of them."""
+def _caterpillar_tree(size: int, rng: Stream) -> Edges:
+    """Draw a path of half of the nodes, with each of the others on a random one of them."""
     spine = (size + 1) // 2
-    return _path(spine, rng) + [(rng.below(spine), node) for node in range(spine, size)]
+    return _path_tree(spine, rng) + [(rng.below(spine), node) for node in range(spine, size)]
 
 
-def _balanced(size: int, rng: Stream) -> Edges:
-    """Give every node two children, level by level."""
+def _balanced_binary_tree(size: int, rng: Stream) -> Edges:
+    """Return a tree in which nodes have two children, filled level by level."""
     return [((node - 1) // 2, node) for node in range(1, size)]
 
 
 SHAPES: MappingProxyType[str, Callable[[int, Stream], Edges]] = MappingProxyType(
-    {"random": _random, "path": _path, "star": _star, "caterpillar": _caterpillar, "balanced": _balanced}
+    {
+        "random": _random_tree,
+        "path": _path_tree,
+        "star": _star_tree,
+        "caterpillar": _caterpillar_tree,
+        "balanced": _balanced_binary_tree,
+    }
 )
 """Name -> function of (size, stream) that returns the edges of a tree of the nodes 0 to size - 1, size at least 2."""
 
 
 def connected_graph(shape: str, size: int, extra: int, rng: Stream) -> Graph:
-    """Draw a connected graph: a tree of a shape with random names for its nodes, and extra edges.
+    """Draw a connected graph: a tree of a shape in `SHAPES` with random names for its nodes, and extra edges.
 
-    The edges come in random order, so that the order of neighbours says nothing.
-
-    Args:
-        shape: A name in `SHAPES`.
-        size: Number of nodes, at least 2.
-        extra: Number of edges beyond the tree's, each one making a cycle; as many as there is room for, at most.
-        rng: Where the random numbers come from.
+    There are at least 2 nodes, and as many extra edges as asked for or as there is room for; each makes a cycle. The
+    edges come in random order, so that the order of neighbours says nothing.
     """
     names = list(range(size))
     rng.shuffle(names)
@@ -128,7 +131,8 @@ Neighbours = list[list[int]]
 
 
 @lru_cache(maxsize=4)  # mazes are drawn in sets of one size; nobody changes the lists
-def _neighbours(columns: int, rows: int) -> Neighbours:
+def _room_neighbours(columns: int, rows: int) -> Neighbours:
+    """Return the neighbours of each room of a rectangle."""
     near: Neighbours = []
     for room in range(columns * rows):
         x, y = room % columns, room // columns
@@ -141,12 +145,13 @@ def _neighbours(columns: int, rows: int) -> Neighbours:
     return near
 
 
-def _edge(a: int, b: int) -> Edge:
+def _ordered_edge(a: int, b: int) -> Edge:
+    """Return a pair of rooms, the smaller number first."""
     return (a, b) if a < b else (b, a)
 
 
-def _backtracker(near: Neighbours, rng: Stream) -> list[Edge]:
-    """Depth-first search in random order: long corridors, few short dead ends."""
+def _backtracker_tree(near: Neighbours, rng: Stream) -> list[Edge]:
+    """Draw a tree by depth-first search in random order: long corridors, few short dead ends."""
     room = rng.below(len(near))
     visited = bytearray(len(near))
     visited[room] = 1
@@ -165,8 +170,8 @@ def _backtracker(near: Neighbours, rng: Stream) -> list[Edge]:
     return edges
 
 
-def _wilson(near: Neighbours, rng: Stream) -> list[Edge]:
-    """Loop-erased random walks: every spanning tree is equally likely (Wilson, STOC 1996)."""
+def _wilson_tree(near: Neighbours, rng: Stream) -> list[Edge]:
+    """Draw a tree by loop-erased random walks: every one is equally likely (Wilson, STOC 1996)."""
     inside = bytearray(len(near))
     order = list(range(len(near)))
     rng.shuffle(order)
@@ -181,18 +186,19 @@ def _wilson(near: Neighbours, rng: Stream) -> list[Edge]:
         room = start
         while not inside[room]:
             inside[room] = 1
-            edges.append(_edge(room, leaves[room]))
+            edges.append(_ordered_edge(room, leaves[room]))
             room = leaves[room]
     return edges
 
 
-def _kruskal(near: Neighbours, rng: Stream) -> list[Edge]:
-    """Walls in random order, each opened where it parts two pieces: many short dead ends."""
+def _kruskal_tree(near: Neighbours, rng: Stream) -> list[Edge]:
+    """Draw a tree by opening walls in random order where they part two pieces: many short dead ends."""
     passages = all_passages(near)
     rng.shuffle(passages)
     parent = list(range(len(near)))
 
-    def root(room: int) -> int:
+    def find_root(room: int) -> int:
+        """Return the room that stands for the piece of a room."""
         while parent[room] != room:
             parent[room] = parent[parent[room]]
             room = parent[room]
@@ -200,14 +206,14 @@ def _kruskal(near: Neighbours, rng: Stream) -> list[Edge]:
 
     edges: list[Edge] = []
     for a, b in passages:
-        if root(a) != root(b):
-            parent[root(a)] = root(b)
+        if find_root(a) != find_root(b):
+            parent[find_root(a)] = find_root(b)
             edges.append((a, b))
     return edges
 
 
-def _prim(near: Neighbours, rng: Stream) -> list[Edge]:
-    """A random wall of the piece grown so far, again and again: short ways, very many dead ends."""
+def _prim_tree(near: Neighbours, rng: Stream) -> list[Edge]:
+    """Draw a tree by opening random walls of the piece grown so far: short paths, very many dead ends."""
     inside = bytearray(len(near))
     frontier: list[Edge] = []
     edges: list[Edge] = []
@@ -220,23 +226,24 @@ def _prim(near: Neighbours, rng: Stream) -> list[Edge]:
             frontier[pick], frontier[-1] = frontier[-1], frontier[pick]
             home, room = frontier.pop()
             if not inside[room]:
-                edges.append(_edge(home, room))
+                edges.append(_ordered_edge(home, room))
                 break
         else:
             return edges
 
 
 TREES: dict[str, Callable[[Neighbours, Stream], list[Edge]]] = {
-    "backtracker": _backtracker,
-    "kruskal": _kruskal,
-    "prim": _prim,
-    "wilson": _wilson,
+    "backtracker": _backtracker_tree,
+    "kruskal": _kruskal_tree,
+    "prim": _prim_tree,
+    "wilson": _wilson_tree,
 }
 
 
 @lru_cache(maxsize=4)
-def _passages(columns: int, rows: int) -> tuple[Edge, ...]:
-    return tuple(all_passages(_neighbours(columns, rows)))
+def _cached_passages(columns: int, rows: int) -> tuple[Edge, ...]:
+    """Return all pairs of neighbouring rooms of a rectangle (cached)."""
+    return tuple(all_passages(_room_neighbours(columns, rows)))
 
 
 def all_passages(near: Neighbours) -> list[Edge]:
@@ -245,17 +252,11 @@ def all_passages(near: Neighbours) -> list[Edge]:
 
 
 def spanning_tree(columns: int, rows: int, algorithm: str, rng: Stream) -> tuple[list[Edge], list[Edge]]:
-    """Draw a spanning tree of the rooms of a rectangle.
-
-    Args:
-        columns: Rooms in a row.
-        rows: Rows of rooms; room (x, y) has number y * columns + x.
-        algorithm: A name in `TREES`.
-        rng: The random stream.
+    """Draw a spanning tree of the rooms of a rectangle by an algorithm in `TREES`; room (x, y) is y * columns + x.
 
     Returns:
         The passages of the tree, columns * rows - 1 of them, and all other pairs of neighbouring rooms, in order.
     """
-    near = _neighbours(columns, rows)
+    near = _room_neighbours(columns, rows)
     tree = TREES[algorithm](near, rng)
-    return tree, [*filterfalse(set(tree).__contains__, _passages(columns, rows))]
+    return tree, [*filterfalse(set(tree).__contains__, _cached_passages(columns, rows))]

@@ -14,14 +14,14 @@ REFLECTIONS = (1, 2, 3)
 """The symmetries that keep height and width: columns reversed, rows reversed, and both."""
 
 
-def transform(symmetry: int, rows: Sequence[Sequence[T]]) -> list[list[T]]:
+def transform_rows(symmetry: int, rows: Sequence[Sequence[T]]) -> list[list[T]]:
     """Return the rows of a rectangle after a symmetry; the numbers 4 to 7 exchange its height and width."""
     turned = [list(row[::-1] if symmetry & 1 else row) for row in (rows[::-1] if symmetry & 2 else rows)]
     return [list(column) for column in zip(*turned, strict=True)] if symmetry & 4 else turned
 
 
-def transform_place(symmetry: int, row: int, column: int, height: int, width: int) -> tuple[int, int]:
-    """Return where a place, which may lie outside, is after a symmetry of a rectangle of this height and width."""
+def transform_cell(symmetry: int, row: int, column: int, height: int, width: int) -> tuple[int, int]:
+    """Return the row and column of a cell, which may lie outside, after a symmetry of a rectangle."""
     row = height - 1 - row if symmetry & 2 else row
     column = width - 1 - column if symmetry & 1 else column
     return (column, row) if symmetry & 4 else (row, column)
@@ -54,12 +54,12 @@ class Floor:
         object.__setattr__(self, "_not_last", (row >> 1) * rows)
 
     def layers(self, start: int, goal: int) -> list[int] | None:
-        """Return the sets of cells, as bits, at distance 0, 1, 2, ... from a cell, up to the one with the goal in it.
+        """Return the cells, as bits, at distance 0, 1, 2, ... from the start, up to the layer with the goal.
 
         The start need not be open. None if the goal cannot be reached.
         """
         layers: list[int] = []
-        for layer in self._flood(start):
+        for layer in self._flood_layers(start):
             layers.append(layer)
             if layer >> goal & 1:
                 return layers
@@ -67,13 +67,13 @@ class Floor:
 
     def distance(self, start: int, goal: int) -> int | None:
         """Return the number of steps of a shortest path; None if there is none."""
-        for steps, layer in enumerate(self._flood(start)):
+        for steps, layer in enumerate(self._flood_layers(start)):
             if layer >> goal & 1:
                 return steps
         return None
 
-    def _flood(self, start: int) -> Iterator[int]:
-        """Yield the cells at distance 0, 1, 2, ... from a cell, as long as there are any."""
+    def _flood_layers(self, start: int) -> Iterator[int]:
+        """Yield the cells, as bits, at distance 0, 1, 2, ... from a cell, as long as there are any."""
         width, not_first, not_last = self.width, self._not_first, self._not_last
         layer = 1 << start
         unvisited = self.open & ~layer
@@ -107,10 +107,10 @@ class Floor:
         path.reverse()
         return path if start != goal else []
 
-    def reached_from(self, start: int) -> int:
+    def reachable_from(self, start: int) -> int:
         """Return all cells that can be reached from a cell, itself included, as bits."""
         visited = 0
-        for layer in self._flood(start):
+        for layer in self._flood_layers(start):
             visited |= layer
         return visited
 
@@ -141,23 +141,23 @@ class Lattice:
         """Return the cells of each row, from the top one."""
         return [self.cells[start : start + self.width] for start in range(0, len(self.cells), self.width)]
 
-    def step(self, cell: int, direction: str) -> int | None:
+    def neighbour_cell(self, cell: int, direction: str) -> int | None:
         """Return the cell number next to a cell; None if that is outside."""
         dx, dy = DIRECTIONS[direction]
         x, y = cell % self.width + dx, cell // self.width + dy
         return y * self.width + x if 0 <= x < self.width and 0 <= y < self.height else None
 
-    def line(self, cell: int, direction: str) -> range:
-        """Return the cell numbers ahead of a cell up to the border, the nearest first, open or not."""
+    def cells_ahead(self, cell: int, direction: str) -> range:
+        """Return the cell numbers in a direction from a cell up to the border, nearest first, open or not."""
         dx, dy = DIRECTIONS[direction]
         x, y = self.position(cell)
         ahead = max(-dx * x, dx * (self.width - 1 - x), -dy * y, dy * (self.height - 1 - y))
         offset = dx + dy * self.width
         return range(cell + offset, cell + offset * (ahead + 1), offset)
 
-    def free(self, cell: int, direction: str) -> int:
-        """Return how many cells one can go from a cell in a direction before a closed cell or the border."""
-        line = self.line(cell, direction)
+    def count_free_ahead(self, cell: int, direction: str) -> int:
+        """Return the number of open cells in a direction before a closed cell or the border."""
+        line = self.cells_ahead(cell, direction)
         if not line:
             return 0
         # A slice that runs backwards to the first cell has no number to stop at.
@@ -167,15 +167,15 @@ class Lattice:
     def exits(self, cell: int) -> Iterator[tuple[str, int]]:
         """Yield (direction, cell number) of the open neighbours, in the order of `DIRECTIONS`."""
         for direction in DIRECTIONS:
-            neighbour = self.step(cell, direction)
+            neighbour = self.neighbour_cell(cell, direction)
             if neighbour is not None and self.cells[neighbour]:
                 yield direction, neighbour
 
-    def ways(self) -> bytes:
-        """Return which neighbours of each cell, itself open or not, are open: 1 for up, 2 down, 4 left and 8 right."""
+    def open_neighbour_bits(self) -> bytes:
+        """Return for each cell, open or not, its open neighbours: 1 for up, 2 down, 4 left and 8 right."""
         # All cells at once, in the bytes of one integer.
         count, row = self.width * self.height, 8 * self.width
-        every, first, last = _masks(self.width, self.height)
+        every, first, last = _byte_masks(self.width, self.height)
         cells = int.from_bytes(self.cells, "little")
         vertical = (cells << row) & every | cells >> row << 1
         horizontal = (cells & ~last) << 8 << 2 | (cells & ~first) >> 8 << 3
@@ -183,7 +183,7 @@ class Lattice:
 
     def distances(self, goal: int) -> tuple[int, ...]:
         """Return the number of moves from every cell to a goal, -1 where there is no way (breadth-first search)."""
-        return _distances(self, goal)
+        return _cached_distances(self, goal)
 
     def shortest_path(self, start: int, goal: int) -> tuple[str, ...] | None:
         """Return directions of one shortest path, the first in the order of `DIRECTIONS`; None if there is none."""
@@ -209,22 +209,23 @@ class Lattice:
 
 
 @lru_cache(maxsize=4)
-def _masks(width: int, height: int) -> tuple[int, int, int]:
-    """Return all bits of all cells, and the lowest one of each cell of the first and of the last column."""
+def _byte_masks(width: int, height: int) -> tuple[int, int, int]:
+    """Return a number with all bits of all cells, and the lowest bit of each cell in the first and last column."""
     first = int.from_bytes((b"\1" + bytes(width - 1)) * height, "little")
     return (1 << 8 * width * height) - 1, first, first << 8 * (width - 1)
 
 
 @lru_cache(maxsize=4)
-def _offsets(width: int) -> list[list[int]]:
-    """Return, for each value of a cell in `Lattice.ways`, where those neighbours are."""
+def _neighbour_offsets(width: int) -> list[list[int]]:
+    """Return for each value of `Lattice.open_neighbour_bits` the offsets of those neighbours."""
     offsets = [dx + dy * width for dx, dy in DIRECTIONS.values()]
     return [[offset for bit, offset in enumerate(offsets) if ways >> bit & 1] for ways in range(16)]
 
 
 @lru_cache(maxsize=64)
-def _distances(lattice: Lattice, goal: int) -> tuple[int, ...]:
-    ways, offsets = lattice.ways(), _offsets(lattice.width)
+def _cached_distances(lattice: Lattice, goal: int) -> tuple[int, ...]:
+    """Return the number of moves from every cell to a goal, -1 if there is no way (cached)."""
+    ways, offsets = lattice.open_neighbour_bits(), _neighbour_offsets(lattice.width)
     far = [-1] * len(ways)
     far[goal] = 0
     queue = [goal]

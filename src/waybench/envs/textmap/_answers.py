@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from waybench.core import AnswerState, Invalid, Texts, is_array, is_object, json_excerpt, normalize_name
 from waybench.core._json_reply import last_json_list
-from waybench.envs.textmap._instances import LONGEST_NAME, similarity
+from waybench.envs.textmap._instances import LONGEST_NAME, name_similarity
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._place_map import PlaceMap
 from waybench.envs.textmap._texts import ENGLISH
@@ -41,7 +41,9 @@ PRINTED = Hop("prev_node", "action", "node")
 """The keys in the paper's Examples 7 and 8."""
 
 
-def published_answer(reply: str, keys: Hop = RELEASED, lead: str = "", texts: Texts = ENGLISH) -> Trajectory | Invalid:
+def parse_published_answer(
+    reply: str, keys: Hop = RELEASED, lead: str = "", texts: Texts = ENGLISH
+) -> Trajectory | Invalid:
     """Parse the text from the first "[" to the first "]" of a reply as a Python literal, after the prompt's `lead`.
 
     So a "]" in a name, a nested list or JSON's `null` make an answer ill-structured, and the first of two lists counts
@@ -60,10 +62,12 @@ def published_answer(reply: str, keys: Hop = RELEASED, lead: str = "", texts: Te
             value: Any = ast.literal_eval(text[start : end + 1])
     except _PARSE_ERRORS:
         return Invalid(texts["reason.no_python"])
-    return trajectory(value, keys, texts)
+    return read_trajectory(value, keys, texts)
 
 
-def sound_answer(reply: str, keys: Hop = RELEASED, lead: str = "", texts: Texts = ENGLISH) -> Trajectory | Invalid:
+def parse_sound_answer(
+    reply: str, keys: Hop = RELEASED, lead: str = "", texts: Texts = ENGLISH
+) -> Trajectory | Invalid:
     """Parse the last JSON array or Python list of objects in a reply, whose reasoning has been removed.
 
     `lead`, the end of the prompt, is prepended to a reply that has no list of its own.
@@ -73,10 +77,10 @@ def sound_answer(reply: str, keys: Hop = RELEASED, lead: str = "", texts: Texts 
         moves = last_json_list(lead + reply.strip(), keys, texts)
     if moves is None:
         return Invalid(texts.fill("reason.no_objects", key=json_excerpt(keys.before)))
-    return moves if isinstance(moves, Invalid) else trajectory(moves, keys, texts)
+    return moves if isinstance(moves, Invalid) else read_trajectory(moves, keys, texts)
 
 
-def trajectory(value: Any, keys: Hop = RELEASED, texts: Texts = ENGLISH) -> Trajectory | Invalid:
+def read_trajectory(value: Any, keys: Hop = RELEASED, texts: Texts = ENGLISH) -> Trajectory | Invalid:
     """Validate a parsed value: a non-empty list of objects, each with a string under each of the three keys."""
     if not is_array(value):
         return Invalid(texts["reason.no_list"])
@@ -156,12 +160,12 @@ class MoveIndex:
         """Return the place of the map with the same normalized name; None if there is none."""
         return self._normal_places.get(normalize_name(name))
 
-    def has(self, before: str, action: str, after: str) -> bool:
+    def has_move(self, before: str, action: str, after: str) -> bool:
         """Return whether the map has a move with the same normalized names."""
         ways = self._ways.get(self.find_place(before) or "", {})
         return self.find_place(after) in ways.get(self._normal_actions.get(normalize_name(action), ""), ())
 
-    def targets(self, places: Iterable[str], action: str) -> frozenset[str]:
+    def places_after(self, places: Iterable[str], action: str) -> frozenset[str]:
         """Return the places that an action can lead to from any of the given places."""
         return frozenset(end for place in places for end in self._ways.get(place, {}).get(action, ()))
 
@@ -175,20 +179,20 @@ class MoveIndex:
         if not rules.similar:
             return self._normal_actions.get(normalize_name(action))
         action = action.lower()
-        scores = {candidate: similarity(action, candidate) for candidate in self.actions}
+        scores = {candidate: name_similarity(action, candidate) for candidate in self.actions}
         best = max(scores.values(), default=0.0)
         if best == 0:
             return None
         closest = [candidate for candidate in self.actions if scores[candidate] == best]
         index = tuple(places)
-        return next((candidate for candidate in closest if self.targets(index, candidate)), closest[0])
+        return next((candidate for candidate in closest if self.places_after(index, candidate)), closest[0])
 
-    def follow(self, source: str, actions: Iterable[str], rules: MatchingRules) -> frozenset[str]:
+    def places_after_actions(self, source: str, actions: Iterable[str], rules: MatchingRules) -> frozenset[str]:
         """Return the places that the actions can lead to from a place; empty if they lead nowhere."""
         places = frozenset({source})
         for name in actions:
             action = self.resolve_action(name, places, rules)
-            places = frozenset[str]() if action is None else self.targets(places, action)
+            places = frozenset[str]() if action is None else self.places_after(places, action)
             if not places:
                 break
         return places
@@ -198,15 +202,15 @@ move_index = lru_cache(maxsize=64)(MoveIndex)
 """Return the index of a map (cached, since a map has thousands of questions)."""
 
 
-def destinations(place_map: PlaceMap, question: ScoredQuestion) -> frozenset[str]:
+def possible_destinations(place_map: PlaceMap, question: ScoredQuestion) -> frozenset[str]:
     """Return the places that the given actions of a question can lead to; several if an action is ambiguous."""
     places = frozenset({question.source})
     for action in question.actions:
-        places = move_index(place_map).targets(places, action.lower())
+        places = move_index(place_map).places_after(places, action.lower())
     return places
 
 
-def success(
+def answer_success(
     place_map: PlaceMap,
     question: ScoredQuestion,
     hops: Sequence[Hop],
@@ -222,15 +226,15 @@ def success(
     """
     if not question.actions:
         actions = [hop.action for hop in hops]
-        return float(question.target in move_index(place_map).follow(question.source, actions, rules))
-    right = {question.target} | (destinations(place_map, question) if any_reached else frozenset[str]())
+        return float(question.target in move_index(place_map).places_after_actions(question.source, actions, rules))
+    right = {question.target} | (possible_destinations(place_map, question) if any_reached else frozenset[str]())
     answered = hops[-1].after
     if not rules.similar:
         return float(normalize_name(answered) in map(normalize_name, right))
-    return max(similarity(answered, place) for place in right)
+    return max(name_similarity(answered, place) for place in right)
 
 
-def length_weight(place_map: PlaceMap, question: ScoredQuestion, hops: Sequence[Hop]) -> float:
+def path_length_weight(place_map: PlaceMap, question: ScoredQuestion, hops: Sequence[Hop]) -> float:
     """Return the weight of success by path length, l / max(l, p) (paper, section C.1).
 
     p is the number of moves in the answer, and l the number of given moves or of moves of a shortest path. The weight
@@ -242,7 +246,9 @@ def length_weight(place_map: PlaceMap, question: ScoredQuestion, hops: Sequence[
     return shortest / max(shortest, len(hops)) if shortest else 0.0
 
 
-def reasoning(place_map: PlaceMap, question: ScoredQuestion, hops: Sequence[Hop], rules: MatchingRules) -> bool:
+def is_reasoning_right(
+    place_map: PlaceMap, question: ScoredQuestion, hops: Sequence[Hop], rules: MatchingRules
+) -> bool:
     """Return whether a trajectory is right from place to place (paper, section A.6).
 
     It starts at the source, each move starts where the last one ended, and each is a move of the map. A route ends at
@@ -274,7 +280,7 @@ def reasoning(place_map: PlaceMap, question: ScoredQuestion, hops: Sequence[Hop]
                 action = index.resolve_action(hop.action, (before,), rules)
             if action != given_action:
                 return False
-        if action is None or after not in index.targets((before,), action):
+        if action is None or after not in index.places_after((before,), action):
             return False
     return True
 
@@ -298,7 +304,7 @@ def parse_typed(text: str, state: AnswerState[MapQuestion]) -> Trajectory | None
     for action in (find_name(part, question.map.actions) for part in text.split(",")):
         if action is None or len(hops) == MOST_HOPS:
             return None
-        ends = move_index(question.map).follow(here, [action], SOUND)
+        ends = move_index(question.map).places_after_actions(here, [action], SOUND)
         there = min(ends, default=here)
         hops.append(Hop(here, action, there))
         here = there
@@ -306,6 +312,6 @@ def parse_typed(text: str, state: AnswerState[MapQuestion]) -> Trajectory | None
 
 
 def find_name(text: str, names: Iterable[str]) -> str | None:
-    """Return the name that a text is, whatever the case of its letters; None for no such name."""
+    """Return the name that equals a text up to case; None if there is none."""
     wanted = text.strip().casefold()
     return next((name for name in names if name.casefold() == wanted), None)

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from waybench.core import Axis, EpisodeRecord, ExplanatoryVariables, Json, UsageError
-from waybench.envs.textmap._instances import distance
+from waybench.envs.textmap._instances import edit_distance
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._place_map import PlaceMap
 from waybench.envs.textmap._prefix import edge_labels, is_reached
@@ -18,28 +18,30 @@ MOST_COMPARED = 1_000_000  # pairs of names; a few seconds at most
 _FIRST = 0x100000  # first of 65,534 private-use characters, more than the words of two names
 
 
-def _length(record: EpisodeRecord) -> float | None:
+def _path_length(record: EpisodeRecord) -> float | None:
+    """Return the number of given moves, or of moves of a shortest path; None if there is no path."""
     actions = record.instance.get("actions")
     length = len(actions) if actions else record.proof["shortest"]
     return float(length) if length else None
 
 
-def _n_inferred_moves(record: EpisodeRecord) -> float | None:
+def _count_inferred_moves(record: EpisodeRecord) -> float | None:
+    """Return the number of inferred moves on the path of a hard question; None for another question."""
     if record.proof["difficulty"] != "hard":
         return None
     instance: Mapping[str, Json] = record.instance
     moves = _known_moves(instance)
     path = instance.get("path")
     count = (
-        _count_least(moves, instance["src"], instance["dst"])
+        _fewest_inferred_moves(moves, instance["src"], instance["dst"])
         if path is None
-        else _count_along(moves, instance["src"], instance)
+        else _count_inferred_on_path(moves, instance["src"], instance)
     )
     return float(count) if count else None
 
 
 def _known_moves(instance: Mapping[str, Json]) -> _Edges:
-    """Return the moves that a reader of the prefix can know, by source."""
+    """Return the moves that a reader of the prefix can know, by the place where they start."""
     moves: dict[str, list[tuple[str, str, bool]]] = {}
     for source, target, action, forward, reverse, *_ in instance["map"]["edges"]:
         walked = is_reached(forward, instance["cutoff"])
@@ -48,8 +50,8 @@ def _known_moves(instance: Mapping[str, Json]) -> _Edges:
     return moves
 
 
-def _count_along(moves: _Edges, at: str, instance: Mapping[str, Json]) -> int:
-    """Return the number of given moves that have to be inferred."""
+def _count_inferred_on_path(moves: _Edges, at: str, instance: Mapping[str, Json]) -> int:
+    """Return how many moves of the given path have to be inferred."""
     count = 0
     for action, after in zip(instance["actions"], instance["path"], strict=True):
         count += any(edge == (action, after, True) for edge in moves.get(at, ()))
@@ -57,7 +59,7 @@ def _count_along(moves: _Edges, at: str, instance: Mapping[str, Json]) -> int:
     return count
 
 
-def _count_least(moves: _Edges, start: str, end: str) -> int | None:
+def _fewest_inferred_moves(moves: _Edges, start: str, end: str) -> int | None:
     """Return the least number of inferred moves of a shortest path; None if there is no path."""
     frontier, visited = {start: 0}, {start}
     while frontier and end not in frontier:
@@ -75,13 +77,13 @@ AXES = (
     Axis(
         name="path_length",
         title="Path length",
-        of=_length,
+        of=_path_length,
         doc="Moves of the given path, or of a shortest path on the whole map for a route question.",
     ),
     Axis(
         name="inferred",
         title="Inferred moves",
-        of=_n_inferred_moves,
+        of=_count_inferred_moves,
         doc="Moves that must be inferred from their opposites, on the given path or on a shortest path that the shown "
         "steps determine. Only hard questions.",
     ),
@@ -98,7 +100,7 @@ ITEM_VARIABLES = (
     Axis(
         name="inferred_moves",
         title="Inferred moves",
-        of=lambda record: 0.0 if record.proof["difficulty"] == "easy" else _n_inferred_moves(record),
+        of=lambda record: 0.0 if record.proof["difficulty"] == "easy" else _count_inferred_moves(record),
         doc="Moves on the path that must be inferred from their opposites; 0 for an easy question.",
     ),
     Axis(
@@ -133,7 +135,7 @@ class MapVariables(NamedTuple):
         explicit_edges: Number of moves that were made.
         imputed_edges: Number of moves that have to be inferred from their opposites.
         confusing_locations: Sum over the places of the distance to the farthest other name, which is the published
-            confusion score (see `name_scores`); None if there are too many places to compare.
+            confusion score (see `name_distance_and_similarity`); None if there are too many places to compare.
         alike_locations: Sum over the places of the similarity to the nearest other name; None as above.
         easy_length: Mean number of moves of easy simple paths; None if there is none, or if there are too many paths.
         hard_length: Mean number of moves of hard simple paths; None as above.
@@ -154,12 +156,9 @@ class MapVariables(NamedTuple):
 
 @lru_cache(maxsize=256)
 def map_variables(place_map: PlaceMap, cutoff: int, *, budget: int = PATH_BUDGET) -> MapVariables:
-    """Return the variables of a map at a cutoff (cached).
+    """Return the variables of a map for the steps up to a cutoff (cached).
 
-    Args:
-        place_map: The map.
-        cutoff: The last step that is shown.
-        budget: Most paths to enumerate; variables that need more are None.
+    Variables that need more than `budget` paths to be enumerated are None.
     """
     labels = [(edge, edge_labels(edge)) for edge in place_map.edges]
     answerable = [(edge, label) for edge, label in labels if is_reached(label.answerable_from(), cutoff)]
@@ -171,45 +170,44 @@ def map_variables(place_map: PlaceMap, cutoff: int, *, budget: int = PATH_BUDGET
         len(places),
         explicit,
         len(answerable) - explicit,
-        *_names(places),
-        *_paths(place_map, cutoff, budget),
+        *_name_confusion_and_likeness(places),
+        *_path_length_variables(place_map, cutoff, budget),
         fmean(words) if words else None,
     )
 
 
-def name_scores(name: str, names: Iterable[str]) -> tuple[float, float]:
-    """Return how far a place's name is from others, and how near, each from 0 to 1.
+def name_distance_and_similarity(name: str, names: Iterable[str]) -> tuple[float, float]:
+    """Return how far a place's name is from others, and how near, each from 0 to 1; `names` may have it itself.
 
     The first is the confusion score as MANGO prints it (section 3.3): the greatest, over the other names, of the edit
     distance in words divided by the number of words of the longer name. It is great for a name that is *far* from some
     other one, and so nearly always 1: of 51 of the 53 published maps, the sum at step 70 is the number of places.
     The second is what the paper's words describe: the greatest of 1 minus the same, so that of a name which differs
     from another one in one of three words it is 2/3, and 0 if it has no word in common with any.
-
-    Args:
-        name: The name.
-        names: All names; it itself may be among them.
     """
-    ratios = [_word_distance(name.split(), other.split()) for other in names if other != name]
+    ratios = [_relative_word_distance(name.split(), other.split()) for other in names if other != name]
     return (max(ratios), 1 - min(ratios)) if ratios else (0.0, 0.0)
 
 
-def _word_distance(first_words: Sequence[str], second_words: Sequence[str]) -> float:
-    """Return the edit distance in words by the longer one's number of words; 0 if both have none."""
+def _relative_word_distance(first_words: Sequence[str], second_words: Sequence[str]) -> float:
+    """Return the edit distance in words divided by the words of the longer name; 0 if both have none."""
     # Encode each word as one character.
     number = {word: chr(_FIRST + index) for index, word in enumerate(dict.fromkeys((*first_words, *second_words)))}
     first, second = ("".join(number[word] for word in words) for words in (first_words, second_words))
-    return distance(first, second) / max(len(first), len(second), 1)
+    return edit_distance(first, second) / max(len(first), len(second), 1)
 
 
-def _names(places: Collection[str]) -> tuple[float | None, float | None]:
+def _name_confusion_and_likeness(places: Collection[str]) -> tuple[float | None, float | None]:
+    """Return the sums over places of `name_distance_and_similarity`; None if there are too many places."""
     if len(places) ** 2 > MOST_COMPARED:
         return None, None
-    scores = [name_scores(place, places) for place in places]
+    scores = [name_distance_and_similarity(place, places) for place in places]
     return sum(far for far, _ in scores), sum(near for _, near in scores)
 
 
-def _paths(place_map: PlaceMap, cutoff: int, budget: int) -> tuple[float | None, float | None, float | None]:
+def _path_length_variables(
+    place_map: PlaceMap, cutoff: int, budget: int
+) -> tuple[float | None, float | None, float | None]:
     """Return the mean lengths of easy and hard paths, and the mean number of inferred moves in the latter."""
     import numpy as np
 
@@ -218,7 +216,7 @@ def _paths(place_map: PlaceMap, cutoff: int, budget: int) -> tuple[float | None,
     paths = Paths(place_map, cutoff, budget=budget)
     inferred = np.array([not is_reached(edge_labels(edge).easy_from(), cutoff) for edge in place_map.edges])
     try:
-        easy, hard = paths.tally().lengths.tolist()
+        easy, hard = paths.count_paths().lengths.tolist()
         blocks = paths.blocks(PathSelection(difficulty="hard")) if sum(hard) else ()
         moves = sum(int(inferred[block.moves].sum()) for block in blocks)
     except UsageError:  # there are more paths than the budget allows
@@ -227,13 +225,15 @@ def _paths(place_map: PlaceMap, cutoff: int, budget: int) -> tuple[float | None,
 
 
 def _mean_of_histogram(counts: list[int]) -> float | None:
+    """Return the mean of values of which `counts[value]` were observed; None if there are none."""
     return sum(length * count for length, count in enumerate(counts)) / sum(counts) if sum(counts) else None
 
 
 def explanatory_variables(decode: Callable[[Json], MapQuestion]) -> ExplanatoryVariables:
     """Return the explanatory variables of the maps of an environment and of its questions, which `decode` reads."""
 
-    def variables(record: EpisodeRecord) -> Mapping[str, float | None]:
+    def variables_of_map(record: EpisodeRecord) -> Mapping[str, float | None]:
+        """Return the variables of the map of a record."""
         question = decode(record.instance)
         return map_variables(question.map, question.cutoff)._asdict()
 
@@ -266,6 +266,6 @@ def explanatory_variables(decode: Callable[[Json], MapQuestion]) -> ExplanatoryV
             ),
         },
         depends_on=lambda record: record.instance["cutoff"],
-        of=variables,
+        of=variables_of_map,
         items=ITEM_VARIABLES,
     )

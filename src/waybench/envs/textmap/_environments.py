@@ -25,9 +25,9 @@ _MOST = 60  # places and actions in a list
 
 
 def board(state: Any, turns: Sequence[TurnRecord]) -> Board:
-    """Return the question, and the moves that the walkthrough shows as lines of text: what leads where."""
+    """Return the question, and a line for each place with the moves that the shown steps make from it."""
     if isinstance(state, ExtractionState):
-        return Board(notes=_triplets(state))
+        return Board(notes=_triplet_lines(state))
     question = state.instance
     if isinstance(question, Minigame):
         request = f"You are at {question.move.source}. What is done next?"
@@ -36,11 +36,11 @@ def board(state: Any, turns: Sequence[TurnRecord]) -> Board:
         request = f"You start at {question.source} and do: {moves}. Where are you?"
     else:
         request = f"How do you get from {question.source} to {question.target}?"
-    return Board(notes=[request, "", *_known_moves(question)])
+    return Board(notes=[request, "", *_known_move_lines(question)])
 
 
-def _known_moves(question: Any) -> list[str]:
-    """Return a line for each place with the moves from there that a reader of the walkthrough has seen made."""
+def _known_move_lines(question: Any) -> list[str]:
+    """Return a line for each place with the moves from there that the shown steps make."""
     moves: dict[str, list[str]] = {}
     for edge in question.map.edges:
         if is_reached(edge.forward_named, question.cutoff):
@@ -48,7 +48,8 @@ def _known_moves(question: Any) -> list[str]:
     return [f"{place}: {', '.join(actions)}" for place, actions in moves.items()]
 
 
-def _triplets(state: ExtractionState) -> list[str]:
+def _triplet_lines(state: ExtractionState) -> list[str]:
+    """Return the last triplets, and the place before the next step, a line each."""
     last = [hop for hop in state.triplets if hop is not None][-8:]
     lines = [f"{hop.before}, {hop.action}, {hop.after}" for hop in last] or ["No triplets so far."]
     if state.end is None and state.mode == "steps":
@@ -57,7 +58,7 @@ def _triplets(state: ExtractionState) -> list[str]:
 
 
 def route_actions(state: Any) -> Sequence[TypedAction]:
-    """Return the actions of a route, or the places of a destination question, as far as a reader knows them."""
+    """Return the known actions for a route question, or the known places for a destination question."""
     question = state.instance
     names = seen_names(question.map, question.cutoff)
     if question.path:
@@ -66,26 +67,26 @@ def route_actions(state: Any) -> Sequence[TypedAction]:
 
 
 def minigame_actions(state: Any) -> Sequence[TypedAction]:
-    """Return the actions to choose from."""
+    """Return the numbered actions to choose from."""
     actions: Sequence[str] = state.instance.actions
     return [TypedAction(str(number), action, _KEYS.get(action, "")) for number, action in enumerate(actions, start=1)]
 
 
 def parse_minigame(text: str, state: Any) -> str | None:
-    """Return the action of a name or a number of the list."""
+    """Return the action that a person has typed by its name or number; None for any other text."""
     names = {action.typed: action.label for action in minigame_actions(state)}
     return names.get(text.strip()) or find_name(text, names.values())
 
 
-def extract_actions(state: ExtractionState) -> Sequence[TypedAction]:
-    """Return the places that a reader of the walkthrough knows, where one step is asked for."""
+def extraction_actions(state: ExtractionState) -> Sequence[TypedAction]:
+    """Return the places that the shown steps name, where one step is asked for."""
     if state.mode != "steps" or state.end is not None:
         return ()
     return [TypedAction(place) for place in seen_names(state.task.map, state.task.cutoff).places[:_MOST]]
 
 
-def parse_extract(text: str, state: ExtractionState) -> Trajectory | None:
-    """Return the triplet of the next step that ends at the place that a person has typed."""
+def parse_extraction(text: str, state: ExtractionState) -> Trajectory | None:
+    """Return the triplet of the next step with the typed place at its end; None if it is no place."""
     if state.mode != "steps" or state.end is not None:
         return None
     place = find_name(text, state.task.map.places)
@@ -162,20 +163,24 @@ PRESENTATION = Presentation(
 )
 
 
-def _with_presentation(environment: Environment[Any, Any, Any], **typing: Any) -> Environment[Any, Any, Any]:
+def _with_presentation_and_typing(environment: Environment[Any, Any, Any], **typing: Any) -> Environment[Any, Any, Any]:
+    """Return an environment with the presentation of text maps and further fields of its typing."""
     return replace(environment, presentation=PRESENTATION, typing=replace(environment.typing, **typing))
 
 
 ROUTE, DESTINATION = (
-    replace(_with_presentation(environment, actions=route_actions), playing=replace(environment.playing, images=IMAGES))
+    replace(
+        _with_presentation_and_typing(environment, actions=route_actions),
+        playing=replace(environment.playing, images=IMAGES),
+    )
     for environment in (_ROUTE, _DESTINATION)
 )
-MINIGAME = _with_presentation(
+MINIGAME = _with_presentation_and_typing(
     _MINIGAME, parse=parse_minigame, actions=minigame_actions, help="Type an action of the list or its number."
 )
-EXTRACT = _with_presentation(
+EXTRACT = _with_presentation_and_typing(
     _EXTRACT,
-    parse=parse_extract,
-    actions=extract_actions,
+    parse=parse_extraction,
+    actions=extraction_actions,
     help="Type the place after the step, by its name, or the reply itself.",
 )

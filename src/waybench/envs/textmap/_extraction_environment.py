@@ -40,18 +40,18 @@ from waybench.envs.textmap._extraction_items import (
     QuestionResult,
     decode_extraction,
     expected_triplets,
-    extractions,
-    normal_hop,
+    make_extractions,
+    normalize_hop,
     rename_extraction,
     resolve_extraction,
     score_triplets,
 )
 from waybench.envs.textmap._game import read_hops
-from waybench.envs.textmap._instances import MetricFunction, share
+from waybench.envs.textmap._instances import MetricFunction, share_metric
 from waybench.envs.textmap._map_environment import (
     LONGEST,
     lists_option,
-    map_environment,
+    make_map_environment,
     prefix_option,
     protocol_option,
     questions_option,
@@ -61,36 +61,30 @@ from waybench.envs.textmap._measures import NO_PLACE
 
 
 def turn_count(task: Extraction, mode: str) -> int:
-    """Return the number of turns of an episode."""
+    """Return the number of turns of an episode: one for each step, or one in mode "whole"."""
     return len(expected_triplets(task, mode)) if mode == "steps" else 1
 
 
 def prove(task: Extraction) -> dict[str, Json]:
-    """Return the facts about an extraction.
-
-    Returns:
-        steps: number of steps that are shown;
-        moves: number of steps that lead to another place;
-        questions: number of questions for the graph;
-        ceiling: success of the true triplets' graph by exact names.
-    """
+    """Return the numbers of steps, moves and questions, and the success of the true triplets' graph by exact names."""
     best = score_triplets(task, task.truth, "whole", SOUND).success
     moves = sum(hop.before != hop.after for hop in task.truth)
     return {"steps": task.cutoff, "moves": moves, "questions": len(task.questions), "ceiling": best}
 
 
 @lru_cache(maxsize=64)
-def _task(text: str) -> Extraction:
+def _cached_extraction(text: str) -> Extraction:
+    """Return the extraction of a JSON text (cached)."""
     return decode_extraction(json.loads(text))
 
 
 def recorded_extraction(record: EpisodeRecord) -> Extraction:
     """Return the extraction of a record."""
-    return _task(json.dumps(record.instance))
+    return _cached_extraction(json.dumps(record.instance))
 
 
-def player_triplets(record: EpisodeRecord) -> PlayerTriplets:
-    """Return the triplets of a record, as they were executed."""
+def recorded_triplets(record: EpisodeRecord) -> PlayerTriplets:
+    """Return the triplets of a record as they were executed; None for each step without one."""
     mode = record.options["mode"]
     triplets: PlayerTriplets = ()
     for turn in record.turns:
@@ -100,31 +94,34 @@ def player_triplets(record: EpisodeRecord) -> PlayerTriplets:
     return triplets
 
 
-def _result(record: EpisodeRecord) -> ExtractionResult:
-    """Return the result of a record's triplets."""
+def _score_record(record: EpisodeRecord) -> ExtractionResult:
+    """Score the triplets of a record by its mode and protocol."""
     return score_triplets(
         recorded_extraction(record),
-        player_triplets(record),
+        recorded_triplets(record),
         record.options["mode"],
         RULES[record.options["protocol"]],
     )
 
 
-def _best(record: EpisodeRecord) -> float:
+def _best_success(record: EpisodeRecord) -> float:
+    """Return the success with the true triplets."""
     task, mode = recorded_extraction(record), record.options["mode"]
     return score_triplets(task, expected_triplets(task, mode), mode, RULES[record.options["protocol"]]).success
 
 
-def _mean_success(fits: Callable[[QuestionResult], bool]) -> MetricFunction:
+def _mean_success_metric(is_included: Callable[[QuestionResult], bool]) -> MetricFunction:
+    """Return the function of a record that gives the mean success of some of its questions; None without any."""
+
     def compute(record: EpisodeRecord) -> float | None:
-        values = [question.success for question in _result(record).questions if fits(question)]
+        values = [question.success for question in _score_record(record).questions if is_included(question)]
         return fmean(values) if values else None
 
     return compute
 
 
-def _parsed_share(record: EpisodeRecord) -> float:
-    """Return the share of the expected turns with readable triplets, without those of a prefix."""
+def _share_of_turns_parsed(record: EpisodeRecord) -> float:
+    """Return the share of expected turns with readable triplets, without turns of a shared prefix."""
     read = sum(turn.action is not None for turn in record.own_turns)
     begun = len(record.turns) - len(record.own_turns)
     return read / (turn_count(recorded_extraction(record), record.options["mode"]) - begun)
@@ -133,67 +130,67 @@ def _parsed_share(record: EpisodeRecord) -> float:
 METRICS = (
     Metric(
         name="success",
-        of=lambda record: _result(record).success,
+        of=lambda record: _score_record(record).success,
         title="Success",
         low=0,
         high=1,
-        ceiling=_best,
+        ceiling=_best_success,
         doc="Mean success of the answers that the search finds in the graph of the triplets and their opposites; 0 "
         "for a question that it cannot answer (section C.4).",
     ),
-    share("ceiling", _best, "Ceiling", "Success with the true triplets.", better=""),
-    share(
+    share_metric("ceiling", _best_success, "Ceiling", "Success with the true triplets.", better=""),
+    share_metric(
         "success_easy",
-        _mean_success(lambda question: question.difficulty == "easy"),
+        _mean_success_metric(lambda question: question.difficulty == "easy"),
         "Success, easy",
         "Success on easy questions: the walkthrough makes all moves of a path (or of the given path).",
     ),
-    share(
+    share_metric(
         "success_hard",
-        _mean_success(lambda question: question.difficulty == "hard"),
+        _mean_success_metric(lambda question: question.difficulty == "hard"),
         "Success, hard",
         "Success on hard questions: some move must be inferred from its opposite.",
     ),
-    share(
+    share_metric(
         "success_route",
-        _mean_success(lambda question: question.kind == "route"),
+        _mean_success_metric(lambda question: question.kind == "route"),
         "Success, routes",
         "Success on route questions.",
     ),
-    share(
+    share_metric(
         "success_destination",
-        _mean_success(lambda question: question.kind == "destination"),
+        _mean_success_metric(lambda question: question.kind == "destination"),
         "Success, destinations",
         "Success on destination questions.",
     ),
-    share(
+    share_metric(
         "success_bare",
-        lambda record: fmean(question.success_without_opposites for question in _result(record).questions),
+        lambda record: fmean(question.success_without_opposites for question in _score_record(record).questions),
         "Success without opposites",
         "Success of the answers in the graph of the triplets alone.",
     ),
-    share(
+    share_metric(
         "triplets",
-        lambda record: _result(record).triplets,
+        lambda record: _score_record(record).triplets,
         "Triplets",
         "Share of the expected steps with the right triplet.",
     ),
-    share(
+    share_metric(
         "triplets_moving",
-        lambda record: _result(record).moving,
+        lambda record: _score_record(record).moving,
         "Triplets, moves",
         "The same for steps that lead to another place.",
     ),
-    share("parsed", _parsed_share, "Parsed", "Share of turns with readable triplets."),
-    share(
+    share_metric("parsed", _share_of_turns_parsed, "Parsed", "Share of turns with readable triplets."),
+    share_metric(
         "precision",
-        lambda record: _result(record).precision,
+        lambda record: _score_record(record).precision,
         "Edge precision",
         "Share of the graph's moves, opposites included, that are moves of the map; undefined if it has none.",
     ),
-    share(
+    share_metric(
         "recall",
-        lambda record: _result(record).recall,
+        lambda record: _score_record(record).recall,
         "Edge recall",
         "Share of the moves known from the steps shown (made or inferred from an opposite) that the graph has.",
     ),
@@ -211,27 +208,28 @@ CEILING = FailureKind(
 EXTRACT_FAILURES = (NO_PLACE, STAYING, WRONG_TRIPLET, MISSING, CEILING)
 
 
-def extract_failure(record: EpisodeRecord) -> FailureKind:
+def extraction_failure(record: EpisodeRecord) -> FailureKind:
     """Return the most frequent error of the triplets."""
     general = general_failure_kind(record)
     if general in NO_ANSWER:
         return general
-    causes = _wrong(recorded_extraction(record), player_triplets(record), record.options["mode"])
+    causes = _triplet_errors(recorded_extraction(record), recorded_triplets(record), record.options["mode"])
     return most_frequent_kind(causes, EXTRACT_FAILURES) or CEILING
 
 
-def _wrong(task: Extraction, triplets: PlayerTriplets, mode: str) -> Iterator[FailureKind]:
+def _triplet_errors(task: Extraction, triplets: PlayerTriplets, mode: str) -> Iterator[FailureKind]:
+    """Yield the kind of each wrong or missing triplet."""
     truth = expected_triplets(task, mode)
     if mode == "steps":
         pairs = zip(truth, (*triplets, *[None] * (len(truth) - len(triplets))), strict=True)
-        wrong = [hop for true, hop in pairs if hop is None or normal_hop(hop) != normal_hop(true)]
+        wrong = [hop for true, hop in pairs if hop is None or normalize_hop(hop) != normalize_hop(true)]
     else:
         # A missing triplet must not make all that follow wrong.
         read = [hop for hop in triplets if hop is not None]
-        remaining = Counter(map(normal_hop, truth))
+        remaining = Counter(map(normalize_hop, truth))
         wrong = list[Hop | None]()
         for hop in read:
-            names = normal_hop(hop)
+            names = normalize_hop(hop)
             if remaining[names] > 0:
                 remaining[names] -= 1
             else:
@@ -298,13 +296,14 @@ SOURCE_OPTIONS = (
 def _play(
     protocol: str, wording: str, mode: str, before: str | None, lists: str | None
 ) -> Play[Extraction, ExtractionState, Trajectory]:
+    """Return the rules and the wording of an episode by the options."""
     words = ExtractionWording(mode, resolve_lists(protocol, lists))
     game = ExtractionRules(mode, before or ("told" if protocol == PAPER.name else "own"), RULES[protocol])
     turns = partial(turn_count, mode=mode) if mode == "steps" else None
     return Play(game, words, Limits(turns=1), turns)
 
 
-EXTRACT = map_environment(
+EXTRACT = make_map_environment(
     "extract",
     version=2,  # the true triplets solve an episode
     title="Text maps: triplet extraction and search (MANGO)",
@@ -314,7 +313,7 @@ EXTRACT = map_environment(
     source_options=SOURCE_OPTIONS,
     isomorph=rename_extraction,
     sample_levels=(1, 2),
-    ask=lambda place_map, cutoff, count, stream, options, world: extractions(
+    ask=lambda place_map, cutoff, count, stream, options, world: make_extractions(
         place_map, cutoff, count, stream, longest=int(options["longest"])
     ),
     purpose=("textmap/extractions",),
@@ -323,6 +322,6 @@ EXTRACT = map_environment(
     decode=decode_extraction,
     resolve_references=resolve_extraction,
     prove=prove,
-    scoring=Scoring(metrics=METRICS, failures=EXTRACT_FAILURES, failure=extract_failure),
+    scoring=Scoring(metrics=METRICS, failures=EXTRACT_FAILURES, failure=extraction_failure),
     players=Players(policies=PLAYERS),
 )

@@ -30,20 +30,20 @@ from waybench.envs.textmap._answers import (
     MatchingRules,
     Trajectory,
     move_index,
-    sound_answer,
-    trajectory,
+    parse_sound_answer,
+    read_trajectory,
 )
 from waybench.envs.textmap._extraction_items import (
     EXAMPLES,
     Extraction,
     PlayerTriplets,
     expected_triplets,
-    normal_hop,
+    normalize_hop,
     score_triplets,
 )
 from waybench.envs.textmap._game import TrajectoryAnswers
 from waybench.envs.textmap._place_map import WalkthroughStep
-from waybench.envs.textmap._prefix import seen_names, walkthrough
+from waybench.envs.textmap._prefix import published_walkthrough_text, seen_names
 from waybench.envs.textmap._wording import hop_schema, prompt_names
 
 MODES = ("steps", "whole")
@@ -99,7 +99,6 @@ class ExtractionRules(TrajectoryAnswers, Game[Extraction, ExtractionState, Traje
         self._mode, self._before, self._rules = mode, before, rules
 
     def start(self, instance: Extraction) -> ExtractionState:
-        """Return the extraction before the first triplet."""
         return ExtractionState(instance, self._mode, self._before)
 
     def legal(self, state: ExtractionState) -> Sequence[Trajectory]:
@@ -113,10 +112,10 @@ class ExtractionRules(TrajectoryAnswers, Game[Extraction, ExtractionState, Traje
         """Score a triplet, or all of them."""
         if state.mode == "steps" and len(action) != 1:
             return Transition(self.forfeit(state), outcome=Outcome.ILLEGAL)
-        after = self._extend(state, action)
+        after = self._add_triplets(state, action)
         truth = expected_triplets(state.task, state.mode)
         if state.mode == "steps":
-            share = float(normal_hop(action[0]) == normal_hop(truth[len(state.triplets)]))
+            share = float(normalize_hop(action[0]) == normalize_hop(truth[len(state.triplets)]))
             reward = share / len(truth)
         else:
             share = reward = score_triplets(state.task, action, state.mode, self._rules).triplets
@@ -127,9 +126,10 @@ class ExtractionRules(TrajectoryAnswers, Game[Extraction, ExtractionState, Traje
 
     def forfeit(self, state: ExtractionState) -> ExtractionState:
         """Count the reply as no triplet: go on to the next step, or end where all triplets are in one reply."""
-        return self._extend(state, (None,) if state.mode == "steps" else ())
+        return self._add_triplets(state, (None,) if state.mode == "steps" else ())
 
-    def _extend(self, state: ExtractionState, more: PlayerTriplets) -> ExtractionState:
+    def _add_triplets(self, state: ExtractionState, more: PlayerTriplets) -> ExtractionState:
+        """Return the state with further triplets, and how it ends if these are the last ones."""
         triplets = (*state.triplets, *more)
         if state.mode == "steps" and len(triplets) < len(expected_triplets(state.task, state.mode)):
             return replace(state, triplets=triplets)
@@ -138,7 +138,7 @@ class ExtractionRules(TrajectoryAnswers, Game[Extraction, ExtractionState, Traje
         return replace(state, triplets=triplets, end=End.SOLVED if solved else End.FAILED)
 
     def terminal(self, state: ExtractionState) -> End | None:
-        """Return whether the graph answers all that it can, after the last triplet."""
+        """Return SOLVED or FAILED after the last triplet: whether the graph answers all that it can."""
         return state.end
 
     def perturb(self, state: ExtractionState, action: Trajectory, rate: float, rng: Stream) -> Trajectory:
@@ -147,12 +147,12 @@ class ExtractionRules(TrajectoryAnswers, Game[Extraction, ExtractionState, Traje
         return tuple(hop._replace(after=rng.choice(places)) if rng.random() < rate else hop for hop in action)
 
 
-def _predict(state: ExtractionState, after: Callable[[int, str], str]) -> Trajectory:
-    """Return triplets whose end is a function of the step number and the place before, as the player knows it."""
+def _predict_triplets(state: ExtractionState, predict_place: Callable[[int, str], str]) -> Trajectory:
+    """Return the triplets of the next step, or of all, with places by `predict_place(step, place before)`."""
     truth, before = state.task.truth, state.place
     triplets: list[Hop] = []
     for number in range(state.step, state.step + 1 if state.mode == "steps" else len(truth) + 1):
-        triplets.append(Hop(before, truth[number - 1].action, after(number, before)))
+        triplets.append(Hop(before, truth[number - 1].action, predict_place(number, before)))
         before = triplets[-1].after
     return tuple(triplets)
 
@@ -168,21 +168,22 @@ def read_headings(state: ExtractionState, rng: Stream) -> Trajectory:
     task = state.task
     names = {normalize_name(place): place for place in seen_names(task.map, task.cutoff).places}
 
-    def after(number: int, before: str) -> str:
+    def place_in_heading(number: int, before: str) -> str:
+        """Return the place that the first line of a step's observation names; otherwise the place before."""
         lines = task.map.steps[number].observation.strip().splitlines()
         return names.get(normalize_name(lines[0]), before) if lines else before
 
-    return _predict(state, after)
+    return _predict_triplets(state, place_in_heading)
 
 
 def assume_no_moves(state: ExtractionState, rng: Stream) -> Trajectory:
     """Assume that no step leads anywhere."""
-    return _predict(state, lambda number, before: before)
+    return _predict_triplets(state, lambda number, before: before)
 
 
 def random(state: ExtractionState, rng: Stream) -> Trajectory:
     """Choose a random place after each step."""
-    return _predict(state, lambda number, before: rng.choice(state.task.map.places))
+    return _predict_triplets(state, lambda number, before: rng.choice(state.task.map.places))
 
 
 PLAYERS: Mapping[str, Player[ExtractionState, Trajectory]] = {
@@ -214,27 +215,34 @@ class ExtractionWording(Wording[Extraction, ExtractionState, Trajectory]):
         self._mode, self._lists = mode, lists
         rule, field = Field[Extraction], Field[View[ExtractionState]]
         self.rule_fields = (
-            rule("places", "The list of places, as JSON.", lambda task: _places(task, lists)),
+            rule("places", "The list of places, as JSON.", lambda task: _place_list_json(task, lists)),
             rule(
                 "walkthrough",
                 "The steps: with mode=steps those that are examples, otherwise all that are shown.",
-                lambda task: walkthrough(task.map.steps, EXAMPLES if mode == "steps" else task.cutoff),
+                lambda task: published_walkthrough_text(task.map.steps, EXAMPLES if mode == "steps" else task.cutoff),
             ),
             rule(
                 "examples",
                 "With mode=steps, the first steps with their triplets.",
-                lambda task: _examples(task) if mode == "steps" else "",
+                lambda task: _examples_text(task) if mode == "steps" else "",
             ),
         )
         self.fields = (
-            field("last_step", "The step before the one that is asked for.", lambda view: _step(view.state, -1)),
-            field("step", "The step whose triplet is asked for.", lambda view: _step(view.state, 0)),
-            field("place", "The place before it, as JSON.", lambda view: "" if view.state.end else _place(view.state)),
+            field(
+                "last_step",
+                "The step before the one that is asked for.",
+                lambda view: _shown_step_text(view.state, -1),
+            ),
+            field("step", "The step whose triplet is asked for.", lambda view: _shown_step_text(view.state, 0)),
+            field(
+                "place",
+                "The place before it, as JSON.",
+                lambda view: "" if view.state.end else _place_json(view.state),
+            ),
         )
 
     def rules(self, instance: Extraction) -> str:
-        """Return the task, with the examples or the whole walkthrough."""
-        return _rules(instance, self._mode, self._lists)
+        return _rules_text(instance, self._mode, self._lists)
 
     def observe(self, state: ExtractionState, last: Transition[ExtractionState] | Invalid | None, turn: int) -> str:
         """Return the next step with the one before it, or a message after the last step."""
@@ -243,37 +251,34 @@ class ExtractionWording(Wording[Extraction, ExtractionState, Trajectory]):
         if self._mode == "whole":
             return ""
         return (
-            f"The last step:\n{_step(state, -1)}\n\nThe step to be told:\n{_step(state, 0)}\n\n"
-            f"The place before it: {_place(state)}\n"
+            f"The last step:\n{_shown_step_text(state, -1)}\n\n"
+            f"The step to be told:\n{_shown_step_text(state, 0)}\n\n"
+            f"The place before it: {_place_json(state)}\n"
             f"Answer with its triplet, a JSON object: {_ANSWER}"
         )
 
     def parse(self, reply: str, state: ExtractionState) -> Trajectory | Invalid:
         """Parse a triplet from the last JSON object, or all of them from the last list of objects."""
         if self._mode == "whole":
-            return sound_answer(reply)
+            return parse_sound_answer(reply)
         answer = last_json_object(reply, RELEASED.before)
         if isinstance(answer, Invalid):
             return answer
         if answer.duplicate is not None:
             return Invalid("The JSON object has a key twice.")
-        return trajectory([answer])
+        return read_trajectory([answer])
 
     def render(self, action: Trajectory, state: ExtractionState) -> str:
-        """Return triplets as JSON."""
-        rows = [_row(hop) for hop in action]
+        rows = [_triplet_json(hop) for hop in action]
         return rows[0] if self._mode == "steps" else f"[{', '.join(rows)}]"
 
     def tools(self, state: ExtractionState) -> tuple[ActionTool, ...]:
-        """Return the tool that takes a triplet, or all of them."""
         return (_TRIPLET if self._mode == "steps" else _TRIPLETS,)
 
     def parse_call(self, call: ToolCall, state: ExtractionState) -> Trajectory | Invalid:
-        """Read triplets."""
-        return trajectory([call.arguments] if self._mode == "steps" else call.arguments["triplets"])
+        return read_trajectory([call.arguments] if self._mode == "steps" else call.arguments["triplets"])
 
     def render_call(self, action: Trajectory, state: ExtractionState) -> ToolCall:
-        """Return a call with the triplets."""
         rows = [dict(zip(RELEASED, hop, strict=True)) for hop in action]
         return (
             ToolCall(_TRIPLET.name, rows[0]) if self._mode == "steps" else ToolCall(_TRIPLETS.name, {"triplets": rows})
@@ -287,43 +292,49 @@ _TRIPLETS = ActionTool(
 )
 
 
-def _row(hop: Hop) -> str:
+def _triplet_json(hop: Hop) -> str:
+    """Return a triplet as a JSON object."""
     return json.dumps(dict(zip(RELEASED, hop, strict=True)), ensure_ascii=False)
 
 
-def _block(step: WalkthroughStep) -> str:
-    return walkthrough((step,)).strip()
+def _step_text(step: WalkthroughStep) -> str:
+    """Return one step of a walkthrough."""
+    return published_walkthrough_text((step,)).strip()
 
 
-def _step(state: ExtractionState, after: int) -> str:
-    """Return the step that is asked for, or one before it; "" where none is."""
+def _shown_step_text(state: ExtractionState, after: int) -> str:
+    """Return the step that is asked for, or one `after` (-1: before) it; "" if none is asked for."""
     if state.mode == "whole" or state.end is not None:
         return ""
-    return _block(state.task.map.steps[state.step + after])
+    return _step_text(state.task.map.steps[state.step + after])
 
 
-def _place(state: ExtractionState) -> str:
+def _place_json(state: ExtractionState) -> str:
+    """Return the place before the step that is asked for, as JSON; "" in mode "whole"."""
     return json.dumps(state.place, ensure_ascii=False) if state.mode == "steps" else ""
 
 
-def _places(instance: Extraction, lists: str) -> str:
+def _place_list_json(instance: Extraction, lists: str) -> str:
+    """Return the places to choose from as JSON: all of the map, or those seen in the prefix."""
     return json.dumps(prompt_names(instance.map, instance.cutoff, lists).places, ensure_ascii=False)
 
 
-def _examples(instance: Extraction) -> str:
+def _examples_text(instance: Extraction) -> str:
+    """Return the first steps with their triplets."""
     steps = instance.map.steps
     solved = zip(steps[1:], instance.truth[:EXAMPLES], strict=False)
-    return "\n\n".join([_block(steps[0]), *(f"{_block(step)}\n{_row(hop)}" for step, hop in solved)])
+    return "\n\n".join([_step_text(steps[0]), *(f"{_step_text(step)}\n{_triplet_json(hop)}" for step, hop in solved)])
 
 
 @lru_cache(maxsize=64)
-def _rules(instance: Extraction, mode: str, lists: str) -> str:
-    task = _TASK.replace("{places}", _places(instance, lists))
+def _rules_text(instance: Extraction, mode: str, lists: str) -> str:
+    """Return the whole first message: the task, with the examples or all steps."""
+    task = _TASK.replace("{places}", _place_list_json(instance, lists))
     steps = instance.map.steps
     if mode == "whole":
         return (
-            f"{task}{walkthrough(steps, instance.cutoff)}\n"
+            f"{task}{published_walkthrough_text(steps, instance.cutoff)}\n"
             f"Answer with the triplets of the steps from 1 to {instance.cutoff}, in their order and one for each step, "
             f"as a JSON array: [{_ANSWER}, ...]"
         )
-    return f"{task}The first steps, as examples:\n" + _examples(instance)
+    return f"{task}The first steps, as examples:\n" + _examples_text(instance)

@@ -8,14 +8,29 @@ from statistics import fmean
 from typing import NamedTuple
 
 from waybench.core import DataError, Json, Stream, UsageError, check_known_fields, is_array, is_object, normalize_name
-from waybench.envs.textmap._answers import MOST_HOPS, PAPER, Hop, MatchingRules, ScoredQuestion, Trajectory, success
-from waybench.envs.textmap._game import rename_places, rename_question
-from waybench.envs.textmap._instances import Locate, MapInstance, cut, read_map, read_number, resolve_game
+from waybench.envs.textmap._answers import (
+    MOST_HOPS,
+    PAPER,
+    Hop,
+    MatchingRules,
+    ScoredQuestion,
+    Trajectory,
+    answer_success,
+)
+from waybench.envs.textmap._game import rename_question, renaming_of_places
+from waybench.envs.textmap._instances import (
+    Locate,
+    MapInstance,
+    insert_published_map,
+    read_map,
+    read_number,
+    truncate_map,
+)
 from waybench.envs.textmap._items import MapQuestion, decode_destination_on_map, decode_route_on_map
-from waybench.envs.textmap._map_environment import LONGEST, choose
+from waybench.envs.textmap._map_environment import LONGEST, sample_questions_on_map
 from waybench.envs.textmap._place_map import PlaceMap, normalize_action
-from waybench.envs.textmap._prefix import PUBLISHED_STEPS, EasyOrHard, is_reached, track
-from waybench.envs.textmap.worlds._data import opposite
+from waybench.envs.textmap._prefix import PUBLISHED_STEPS, EasyOrHard, is_reached, places_after_steps
+from waybench.envs.textmap.worlds._data import opposite_action
 
 VERSION = 1  # of the questions that are sampled by default
 EXAMPLES = 5  # steps whose triplets are shown
@@ -35,27 +50,31 @@ class Extraction(MapInstance):
         return true_triplets(self.map, self.cutoff)
 
     def question_json(self) -> dict[str, Json]:
-        """Return the extraction as JSON, without the map."""
-        return {"cutoff": self.cutoff, "questions": [question.ends_json() for question in self.questions]}
+        return {
+            "cutoff": self.cutoff,
+            "questions": [question.question_json_without_cutoff() for question in self.questions],
+        }
 
 
 def rename_extraction(extraction: Extraction, key: str, number: int) -> Extraction:
-    """Return an isomorphic extraction: with new names for all places, in the walkthrough and in the questions, too."""
+    """Return an isomorphic extraction: all places have new names, also in the walkthrough and the questions."""
     questions = tuple(rename_question(question, key, number) for question in extraction.questions)
-    return replace(extraction, map=rename_places(extraction, key, number).map(extraction.map), questions=questions)
+    return replace(
+        extraction, map=renaming_of_places(extraction, key, number).rename_map(extraction.map), questions=questions
+    )
 
 
 @lru_cache(maxsize=64)
 def true_triplets(place_map: PlaceMap, cutoff: int) -> Trajectory:
-    """Return the triplets of the steps from 1 to `cutoff`."""
-    places = track(place_map, cutoff)
+    """Return the true triplets of the steps from 1 to `cutoff`."""
+    places = places_after_steps(place_map, cutoff)
     return tuple(
         Hop(places[number - 1], normalize_action(place_map.steps[number].action), places[number])
         for number in range(1, cutoff + 1)
     )
 
 
-def extractions(
+def make_extractions(
     place_map: PlaceMap,
     cutoff: int,
     questions: int,
@@ -63,24 +82,20 @@ def extractions(
     *,
     longest: int = LONGEST,
 ) -> list[Extraction]:
-    """Return the extraction of a map's walkthrough; empty if the prefix is too short for any question.
+    """Return the extraction of a map's walkthrough in a list; an empty one if the prefix is too short for any question.
 
-    Args:
-        place_map: The map.
-        cutoff: The last step that is shown; at most 70 for a published map, which has no positions after that.
-        questions: Most route questions, and most destination questions; easy and hard ones alternate.
-        stream: Random stream.
-        longest: Most moves of the path in a destination question.
+    `questions` is the most route questions, and the most destination questions, whose paths have at most `longest`
+    moves. `cutoff` is at most 70 for a published map, which has no positions after that.
 
     Raises:
         UsageError: If the map has too many paths to sample from.
     """
     cutoff = min(cutoff, place_map.last_step, MOST_HOPS)
-    prefix = cut(place_map, cutoff)
+    prefix = truncate_map(place_map, cutoff)
     if cutoff < LEAST_CUTOFF or not any(edge.forward <= cutoff for edge in place_map.edges):
         return []
-    chosen = choose(prefix, "route", cutoff, questions, stream)
-    chosen += choose(prefix, "destination", cutoff, questions, stream, longest=longest)
+    chosen = sample_questions_on_map(prefix, "route", cutoff, questions, stream)
+    chosen += sample_questions_on_map(prefix, "destination", cutoff, questions, stream, longest=longest)
     return [Extraction(prefix, cutoff, tuple(chosen))] if chosen else []
 
 
@@ -96,11 +111,11 @@ def decode_extraction(data: Json) -> Extraction:
         )
     last_shown = read_number(data, "cutoff", LEAST_CUTOFF, MOST_HOPS, "the last step shown")
     cutoff = min(last_shown, full_map.last_step)
-    place_map = cut(full_map, cutoff)
+    place_map = truncate_map(full_map, cutoff)
     try:
         true_triplets(place_map, cutoff)
         if "questions" not in data:
-            return _draw_extraction(place_map, cutoff)
+            return _sample_extraction(place_map, cutoff)
     except UsageError as error:
         raise DataError(ascii(str(error))[1:-1][:500]) from None
     rows = data["questions"]
@@ -110,9 +125,10 @@ def decode_extraction(data: Json) -> Extraction:
     return Extraction(place_map, cutoff, tuple(questions))
 
 
-def _draw_extraction(place_map: PlaceMap, cutoff: int) -> Extraction:
+def _sample_extraction(place_map: PlaceMap, cutoff: int) -> Extraction:
+    """Return the extraction with the default sample of questions."""
     stream = Stream("textmap/extract", VERSION, place_map.name, place_map.steps[0].observation, cutoff)
-    drawn_extractions = extractions(place_map, cutoff, QUESTIONS, stream)
+    drawn_extractions = make_extractions(place_map, cutoff, QUESTIONS, stream)
     if not drawn_extractions:
         raise DataError("cutoff: the walkthrough up to this step has no answerable question; show more of it")
     return drawn_extractions[0]
@@ -139,14 +155,14 @@ def resolve_extraction(data: Json, locate: Locate) -> Json:
     """Replace a published game's name in an extraction ("game", such as "zork1") by its map, unless it has a map."""
     if is_object(data) and "game" in data and "map" not in data:
         read_number(data, "cutoff", LEAST_CUTOFF, PUBLISHED_STEPS, "the last step shown")
-    return resolve_game(data, locate)
+    return insert_published_map(data, locate)
 
 
 PlayerTriplets = tuple[Hop | None, ...]
 """The triplets of a player in the order of the steps; None where no triplet could be read."""
 
 
-def normal_hop(hop: Hop) -> Hop:
+def normalize_hop(hop: Hop) -> Hop:
     """Return a triplet with normalized names."""
     return Hop(*map(normalize_name, hop))
 
@@ -162,14 +178,15 @@ class TripletGraph:
         self._ways: dict[str, dict[str, list[Hop]]] = {}
         moves = [hop for hop in triplets if normalize_name(hop.before) != normalize_name(hop.after)]
         for hop in moves:
-            self._add(hop)
+            self._add_hop(hop)
         stated = {(normalize_name(hop.before), normalize_name(hop.action)) for hop in moves}
         for before, action, after in moves if opposites else ():
-            back = opposite(normalize_name(action))
+            back = opposite_action(normalize_name(action))
             if back is not None and (normalize_name(after), back) not in stated:
-                self._add(Hop(after, back, before))
+                self._add_hop(Hop(after, back, before))
 
-    def _add(self, hop: Hop) -> None:
+    def _add_hop(self, hop: Hop) -> None:
+        """Add a move, unless there is one with the same normalized names."""
         ways = self._ways.setdefault(normalize_name(hop.before), {}).setdefault(normalize_name(hop.action), [])
         if all(normalize_name(hop.after) != normalize_name(other.after) for other in ways):
             ways.append(hop)
@@ -177,13 +194,14 @@ class TripletGraph:
     @property
     def edges(self) -> frozenset[Hop]:
         """All moves, with normalized names."""
-        return frozenset(normal_hop(hop) for ways in self._ways.values() for hops in ways.values() for hop in hops)
+        return frozenset(normalize_hop(hop) for ways in self._ways.values() for hops in ways.values() for hop in hops)
 
-    def answer(self, question: ScoredQuestion) -> Trajectory:
+    def answer_question(self, question: ScoredQuestion) -> Trajectory:
         """Return a shortest route, or the path of the given moves; empty if the graph has none."""
-        return self._follow(question) if question.actions else self._route(question)
+        return self._follow_actions(question) if question.actions else self._find_shortest_route(question)
 
-    def _route(self, question: ScoredQuestion) -> Trajectory:
+    def _find_shortest_route(self, question: ScoredQuestion) -> Trajectory:
+        """Return a shortest route from source to target; empty if there is none."""
         source, target = normalize_name(question.source), normalize_name(question.target)
         arrivals: dict[str, Hop] = {}
         queue = deque([source])
@@ -200,8 +218,8 @@ class TripletGraph:
             target = normalize_name(arrivals[target].before)
         return tuple(reversed(way))
 
-    def _follow(self, question: ScoredQuestion) -> Trajectory:
-        """Return a path of the given moves; if a move can lead to several places, one from which all can be made."""
+    def _follow_actions(self, question: ScoredQuestion) -> Trajectory:
+        """Return a path of the given actions from the source; empty if there is none."""
         ways: dict[str, Trajectory] = {normalize_name(question.source): ()}
         for action in question.actions:
             longer: dict[str, Trajectory] = {}
@@ -265,9 +283,9 @@ def score_triplets(instance: Extraction, triplets: PlayerTriplets, mode: str, ru
         )
         for question in instance.questions
     )
-    right = triplet_scores(expected_triplets(instance, mode), triplets, in_place=mode == "steps" or rules is PAPER)
+    right = right_triplet_marks(expected_triplets(instance, mode), triplets, in_place=mode == "steps" or rules is PAPER)
     moves = [number for number, hop in enumerate(expected_triplets(instance, mode)) if hop.before != hop.after]
-    map_moves = {edge: normal_hop(Hop(edge.source, edge.action, edge.target)) for edge in instance.map.edges}
+    map_moves = {edge: normalize_hop(Hop(edge.source, edge.action, edge.target)) for edge in instance.map.edges}
     known_moves = {hop for edge, hop in map_moves.items() if is_reached(edge.known_step, instance.cutoff)}
     given_moves = graph.edges
     return ExtractionResult(
@@ -279,7 +297,7 @@ def score_triplets(instance: Extraction, triplets: PlayerTriplets, mode: str, ru
     )
 
 
-def triplet_scores(truth: Trajectory, triplets: PlayerTriplets, *, in_place: bool) -> list[float]:
+def right_triplet_marks(truth: Trajectory, triplets: PlayerTriplets, *, in_place: bool) -> list[float]:
     """Return 1 or 0 for each step: whether its triplet was given, for this step if `in_place`, otherwise for any.
 
     Only as many triplets count as there are steps, so that listing all possible triplets does not help.
@@ -287,13 +305,13 @@ def triplet_scores(truth: Trajectory, triplets: PlayerTriplets, *, in_place: boo
     if in_place:
         padded = [*triplets[: len(truth)], *[None] * (len(truth) - len(triplets))]
         return [
-            float(hop is not None and normal_hop(hop) == normal_hop(true))
+            float(hop is not None and normalize_hop(hop) == normalize_hop(true))
             for true, hop in zip(truth, padded, strict=True)
         ]
-    remaining = Counter(normal_hop(hop) for hop in triplets[: len(truth)] if hop is not None)
+    remaining = Counter(normalize_hop(hop) for hop in triplets[: len(truth)] if hop is not None)
     right: list[float] = []
     for hop in truth:
-        key = normal_hop(hop)
+        key = normalize_hop(hop)
         right.append(float(remaining[key] > 0))
         remaining[key] -= 1
     return right
@@ -302,5 +320,6 @@ def triplet_scores(truth: Trajectory, triplets: PlayerTriplets, *, in_place: boo
 def _question_success(
     instance: Extraction, question: ScoredQuestion, graph: TripletGraph, rules: MatchingRules
 ) -> float:
-    answer: Sequence[Hop] = graph.answer(question)
-    return success(instance.map, question, answer, rules, any_reached=not rules.similar) if answer else 0.0
+    """Return the success of the graph's answer to a question; 0 if it has none."""
+    answer: Sequence[Hop] = graph.answer_question(question)
+    return answer_success(instance.map, question, answer, rules, any_reached=not rules.similar) if answer else 0.0

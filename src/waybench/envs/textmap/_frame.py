@@ -13,7 +13,7 @@ from functools import lru_cache
 from waybench.core import Invalid, Stream, Texts, normalize_name
 from waybench.envs.textmap._answers import Hop, MoveIndex, ScoredQuestion, Trajectory, move_index
 from waybench.envs.textmap._place_map import PlaceMap, WalkthroughStep, normalize_action
-from waybench.envs.textmap._prefix import track
+from waybench.envs.textmap._prefix import places_after_steps
 from waybench.envs.textmap.worlds._data import DIRECTIONS
 
 GAME, COMPASS, BODY = FRAMES = ("game", "compass", "body")
@@ -36,15 +36,16 @@ _AGAIN = ("again", "g")
 
 
 @lru_cache(maxsize=4096)
-def _length(map_name: str, first: int, second: int) -> int:
+def _draw_distance(map_name: str, first: int, second: int) -> int:
+    """Draw the distance of two places, by their numbers, in meters (cached)."""
     rng = Stream("textmap/distance", map_name, first, second)
     return _SHORTEST + rng.below(_LONGEST + 1 - _SHORTEST)
 
 
-def length(place_map: PlaceMap, source: str, target: str) -> int:
+def distance_in_meters(place_map: PlaceMap, source: str, target: str) -> int:
     """Return the distance of two places in meters, the same in both directions and under all names of the places."""
     first, second = sorted((place_map.places.index(source), place_map.places.index(target)))
-    return _length(place_map.name, first, second)
+    return _draw_distance(place_map.name, first, second)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +64,19 @@ class _Walk:
         self._map, self._index = place_map, move_index(place_map)
         self._places = frozenset({source})
 
-    def lengths(self, direction: str) -> list[int]:
+    def distances_of_moves(self, direction: str) -> list[int]:
         """Return the distances of the moves that lead from here in a direction."""
         return sorted(
             {
-                length(self._map, place, target)
+                distance_in_meters(self._map, place, target)
                 for place in self._places
-                for target in self._index.targets((place,), direction)
+                for target in self._index.places_after((place,), direction)
             }
         )
 
-    def go(self, action: str) -> None:
-        """Follow an action of the map."""
-        self._places = self._index.targets(self._places, action)
+    def follow_action(self, action: str) -> None:
+        """Go on to the places that an action leads to."""
+        self._places = self._index.places_after(self._places, action)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,43 +85,43 @@ class Frame:
 
     name: str
 
-    def steps(self, place_map: PlaceMap, last: int) -> tuple[WalkthroughStep, ...]:
+    def walkthrough_in_frame(self, place_map: PlaceMap, last: int) -> tuple[WalkthroughStep, ...]:
         """Return the walkthrough up to a step, with its moves in this frame and the name of the place at each step.
 
         What the game says is left out, since it names directions of the compass.
         """
-        places = track(place_map, last)
+        places = places_after_steps(place_map, last)
         facing, command = 0, ""
         steps: list[WalkthroughStep] = []
         for step, before, place in zip(place_map.steps, (places[0], *places), places, strict=False):
             action = normalize_action(step.action)
             command = command if action in _AGAIN and command else action.removeprefix("go ")
-            meters = None if before == place else length(place_map, before, place)
+            meters = None if before == place else distance_in_meters(place_map, before, place)
             words, facing = self._phrase(command, meters, facing)
             text = words if command in _ROSE else step.action
             steps.append(WalkthroughStep(step.number, text, f"{place}\n"))
         return tuple(steps)
 
-    def actions(self, actions: Sequence[str]) -> tuple[str, ...]:
-        """Return the actions of a list in this frame; N stands for a number of meters."""
+    def actions_in_frame(self, actions: Sequence[str]) -> tuple[str, ...]:
+        """Return actions in the words of this frame; N stands for a number of meters."""
         others = tuple(action for action in actions if action not in _ROSE)
         used = [direction for direction in _ROSE if direction in actions]
         if self.name == COMPASS:
             return (*others, *(f"{direction} N meters" for direction in used))
         turns = _TURNS if any(_ROSE.index(direction) % 2 for direction in used) else _TURNS[::2]
-        return (*others, *(_join(turn, "N meters ahead") for turn in turns)) if used else others
+        return (*others, *(_join_turn_and_walk(turn, "N meters ahead") for turn in turns)) if used else others
 
-    def question(self, place_map: PlaceMap, question: ScoredQuestion) -> FramedQuestion:
+    def question_in_frame(self, place_map: PlaceMap, question: ScoredQuestion) -> FramedQuestion:
         """Return a question with the given actions of a destination question in this frame."""
-        words = self._words(place_map, question.source, question.actions)
+        words = self._phrases(place_map, question.source, question.actions)
         return FramedQuestion(question.source, question.target, tuple(words))
 
-    def write(self, place_map: PlaceMap, question: ScoredQuestion, hops: Trajectory) -> Trajectory:
-        """Return an answer as this frame words it; `read` reads the same answer in it."""
-        words = self._words(place_map, question.source, [hop.action for hop in hops])
+    def to_frame_words(self, place_map: PlaceMap, question: ScoredQuestion, hops: Trajectory) -> Trajectory:
+        """Return an answer as this frame words it; `to_map_words` reads it back."""
+        words = self._phrases(place_map, question.source, [hop.action for hop in hops])
         return tuple(hop._replace(action=text) for hop, text in zip(hops, words, strict=True))
 
-    def read(
+    def to_map_words(
         self, place_map: PlaceMap, question: ScoredQuestion, hops: Trajectory, texts: Texts
     ) -> Trajectory | Invalid:
         """Return an answer with the map's actions in place of the words of this frame.
@@ -134,46 +135,47 @@ class Frame:
             text = normalize_name(hop.action)
             if text in index.actions and text not in _ROSE:
                 action = text
-            elif (read := self._read(text, facing)) is not None:
+            elif (read := self._parse_phrase(text, facing)) is not None:
                 direction, meters, is_turn = read
                 facing = _ROSE.index(direction)
                 if is_turn and normalize_name(hop.before) == normalize_name(hop.after):
                     continue
-                lengths = walk.lengths(direction)
+                lengths = walk.distances_of_moves(direction)
                 action = hop.action if lengths and meters is not None and meters not in lengths else direction
-            elif Frame(BODY if self.name == COMPASS else COMPASS)._read(text, facing) is not None:
+            elif Frame(BODY if self.name == COMPASS else COMPASS)._parse_phrase(text, facing) is not None:
                 return Invalid(texts.fill(f"reason.{self.name}_frame", number=number))
             else:
                 action = hop.action
-            walk.go(_of_map(index, action))
+            walk.follow_action(_normalize_known_action(index, action))
             moves.append(hop._replace(action=action))
         return tuple(moves) or Invalid(texts["reason.empty"])
 
-    def _words(self, place_map: PlaceMap, source: str, actions: Iterable[str]) -> Iterator[str]:
+    def _phrases(self, place_map: PlaceMap, source: str, actions: Iterable[str]) -> Iterator[str]:
+        """Yield the words of this frame for each action of a walk from a place."""
         index, walk, facing = move_index(place_map), _Walk(place_map, source), 0
         for name in actions:
-            action = _of_map(index, name)
+            action = _normalize_known_action(index, name)
             if action in _ROSE:
-                lengths = walk.lengths(action)
+                lengths = walk.distances_of_moves(action)
                 words, facing = self._phrase(action, lengths[0] if lengths else None, facing)
                 yield words
             else:
                 yield name
-            walk.go(action)
+            walk.follow_action(action)
 
     def _phrase(self, action: str, meters: int | None, facing: int) -> tuple[str, int]:
-        """Return the words for an action, and which way the player faces after it."""
+        """Return the words for an action, and the number of the direction that the player faces after it."""
         if action not in _ROSE:
             return action, facing
         direction = _ROSE.index(action)
         if self.name == COMPASS:
             return action if meters is None else f"{action} {meters} meters", direction
-        return _join(
+        return _join_turn_and_walk(
             _TURNS[(direction - facing) % 8], "ahead" if meters is None else f"{meters} meters ahead"
         ), direction
 
-    def _read(self, text: str, facing: int) -> tuple[str, int | None, bool] | None:
-        """Return direction and distance of a move, and whether it only turns; None for words of no such form."""
+    def _parse_phrase(self, text: str, facing: int) -> tuple[str, int | None, bool] | None:
+        """Return direction, meters (None if left out) and whether it only turns; None for other words."""
         match = (_COMPASS if self.name == COMPASS else _BODY).fullmatch(text)
         if match is None or not text.strip(", "):
             return None
@@ -185,11 +187,12 @@ class Frame:
         return direction, None if meters is None else int(meters), not match["walk"]
 
 
-def _join(turn: str, walk: str) -> str:
+def _join_turn_and_walk(turn: str, walk: str) -> str:
+    """Return the words of a turn, if there is one, and of a walk."""
     return f"{turn}, {walk}" if turn else walk
 
 
-def _of_map(index: MoveIndex, action: str) -> str:
-    """Return an action as the map's index has it."""
+def _normalize_known_action(index: MoveIndex, action: str) -> str:
+    """Return an action normalized if the map has it, otherwise in lower case."""
     name = normalize_name(action)
     return name if name in index.actions else action.lower()

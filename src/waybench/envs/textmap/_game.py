@@ -15,34 +15,34 @@ from waybench.envs.textmap._answers import (
     Hop,
     MatchingRules,
     Trajectory,
-    length_weight,
+    answer_success,
+    is_reasoning_right,
     move_index,
-    reasoning,
-    success,
+    path_length_weight,
 )
-from waybench.envs.textmap._instances import LONGEST_NAME, MapInstance, Renaming, draw_renaming, similarity
+from waybench.envs.textmap._instances import LONGEST_NAME, MapInstance, Renaming, draw_renaming, name_similarity
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, normalize_action
-from waybench.envs.textmap._prefix import track
-from waybench.envs.textmap.worlds._data import draw_name, opposite
+from waybench.envs.textmap._prefix import places_after_steps
+from waybench.envs.textmap.worlds._data import draw_name, opposite_action
 
 _LONGEST_WALK = 2  # most moves of a random route, as a multiple of the shortest path
 
 
-def rename_places(instance: MapInstance, key: str, number: int) -> Renaming:
+def renaming_of_places(instance: MapInstance, key: str, number: int) -> Renaming:
     """Return the new names of a map's places, the same for all questions about it in an isomorphic set."""
     return draw_renaming(instance.map.places, draw_name, key, instance.map.name, number)
 
 
 def rename_question(question: MapQuestion, key: str, number: int) -> MapQuestion:
     """Return a question with new names for all places, in the walkthrough, too. Moves and steps stay."""
-    names = rename_places(question, key, number)
+    names = renaming_of_places(question, key, number)
     return replace(
         question,
-        map=names.map(question.map),
-        source=names.place(question.source),
-        target=names.place(question.target),
-        path=tuple(map(names.edge, question.path)),
+        map=names.rename_map(question.map),
+        source=names.rename_place(question.source),
+        target=names.rename_place(question.target),
+        path=tuple(map(names.rename_edge, question.path)),
     )
 
 
@@ -54,7 +54,6 @@ class TrajectoryAnswers:
         return [list(hop) for hop in action]
 
     def decode(self, action: Json) -> Trajectory:
-        """Read what `encode` wrote."""
         return read_hops(action)
 
 
@@ -78,15 +77,15 @@ class QuestionGame(TrajectoryAnswers, OneAnswerGame[MapQuestion, Trajectory]):
     def judge(self, instance: MapQuestion, answer: Trajectory) -> Judgement:
         """Score an answer."""
         place_map, rules, index = instance.map, self._rules, move_index(instance.map)
-        strict = success(place_map, instance, answer, SOUND)
+        strict = answer_success(place_map, instance, answer, SOUND)
         # In the paper's formula only the question's target is right; in `sound` any place that the moves can lead to.
-        value = success(place_map, instance, answer, PAPER, any_reached=False) if rules is PAPER else strict
+        value = answer_success(place_map, instance, answer, PAPER, any_reached=False) if rules is PAPER else strict
         events: dict[str, Json] = {
             "strict": strict,
-            "weight": length_weight(place_map, instance, answer),
-            "reasoning": reasoning(place_map, instance, answer, rules),
+            "weight": path_length_weight(place_map, instance, answer),
+            "reasoning": is_reasoning_right(place_map, instance, answer, rules),
             "moves": len(answer),
-            "invented": sum(not index.has(hop.before, hop.action, hop.after) for hop in answer),
+            "invented": sum(not index.has_move(hop.before, hop.action, hop.after) for hop in answer),
         }
         return Judgement(value, events, Outcome.OK if value == 1 else self._failure_outcome(instance, answer))
 
@@ -95,7 +94,7 @@ class QuestionGame(TrajectoryAnswers, OneAnswerGame[MapQuestion, Trajectory]):
         index = move_index(question.map)
         if question.path:
             return Outcome.ILLEGAL if index.find_place(hops[-1].after) is None else Outcome.UNPRODUCTIVE
-        reached = index.follow(question.source, [hop.action for hop in hops], self._rules)
+        reached = index.places_after_actions(question.source, [hop.action for hop in hops], self._rules)
         return Outcome.UNPRODUCTIVE if reached else Outcome.ILLEGAL
 
     def perturb(self, state: AnswerState[MapQuestion], action: Trajectory, rate: float, rng: Stream) -> Trajectory:
@@ -107,7 +106,7 @@ class QuestionGame(TrajectoryAnswers, OneAnswerGame[MapQuestion, Trajectory]):
 
 
 def read_hops(data: Json) -> Trajectory:
-    """Read [place before, action, place after] for each move."""
+    """Read moves of an answer from JSON: [place before, action, place after] for each."""
     if not is_array(data) or not 1 <= len(data) <= MOST_HOPS:
         raise DataError("an answer is a list of moves")
     for move in data:
@@ -123,7 +122,9 @@ def read_hops(data: Json) -> Trajectory:
 def oracle(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
     """Return the path of the question, or a shortest one on the whole map."""
     question = state.instance
-    return _hops(question.path or shortest_way(question, question.map.edges) or _placeholder_move(question))
+    return _hops_of_edges(
+        question.path or shortest_path_by_edges(question, question.map.edges) or _placeholder_move(question)
+    )
 
 
 def walk_made_moves(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
@@ -135,8 +136,8 @@ def walk_made_moves(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
     question = state.instance
     walked_edges = [edge for edge in question.map.edges if edge.forward <= question.cutoff]
     if question.path:
-        return _follow(question, {(edge.source, edge.action): edge.target for edge in walked_edges})
-    return _hops(shortest_way(question, walked_edges) or _placeholder_move(question))
+        return _follow_known_moves(question, {(edge.source, edge.action): edge.target for edge in walked_edges})
+    return _hops_of_edges(shortest_path_by_edges(question, walked_edges) or _placeholder_move(question))
 
 
 def reverse(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
@@ -148,14 +149,14 @@ def reverse(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
     """
     question = state.instance
     if not question.path:
-        return _retrace(question) or _hops(_placeholder_move(question))
+        return _retrace_walkthrough(question) or _hops_of_edges(_placeholder_move(question))
     leads = {
         (edge.target, back): edge.source
         for edge in question.map.edges
-        if edge.forward <= question.cutoff and (back := opposite(edge.action))
+        if edge.forward <= question.cutoff and (back := opposite_action(edge.action))
     }
     leads |= {(edge.source, edge.action): edge.target for edge in question.map.edges if edge.forward <= question.cutoff}
-    return _follow(question, leads)
+    return _follow_known_moves(question, leads)
 
 
 def random(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
@@ -171,7 +172,7 @@ def random(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
             break
         way.append(rng.choice(ways))
         here = way[-1].target
-    return _hops(way or _placeholder_move(question))
+    return _hops_of_edges(way or _placeholder_move(question))
 
 
 def constant(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
@@ -182,7 +183,7 @@ def constant(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
     better.
     """
     question = state.instance
-    place, action = _best_constant(question.map)
+    place, action = _best_constant_names(question.map)
     if question.path:
         return (Hop(question.source, question.actions[0], place),)
     return (Hop(question.source, action, question.target),)
@@ -198,7 +199,8 @@ PLAYERS: Mapping[str, Player[AnswerState[MapQuestion], Trajectory]] = {
 }
 
 
-def _hops(edges: Iterable[Edge]) -> Trajectory:
+def _hops_of_edges(edges: Iterable[Edge]) -> Trajectory:
+    """Return moves of the map as the moves of an answer."""
     return tuple(Hop(edge.source, edge.action, edge.target) for edge in edges)
 
 
@@ -209,7 +211,7 @@ def _placeholder_move(question: MapQuestion) -> Sequence[Edge]:
     return [Edge(question.source, question.target, action or question.map.actions[0], *unknown)]
 
 
-def shortest_way(question: MapQuestion, edges: Iterable[Edge]) -> list[Edge]:
+def shortest_path_by_edges(question: MapQuestion, edges: Iterable[Edge]) -> list[Edge]:
     """Return a shortest path that uses the given moves, the first in their order; empty if there is none."""
     ways: dict[str, list[Edge]] = {}
     for edge in edges:
@@ -229,8 +231,8 @@ def shortest_way(question: MapQuestion, edges: Iterable[Edge]) -> list[Edge]:
     return way[::-1]
 
 
-def _follow(question: MapQuestion, leads: Mapping[tuple[str, str], str]) -> Trajectory:
-    """Return the given moves with the places that they are known to lead to; other moves lead nowhere."""
+def _follow_known_moves(question: MapQuestion, leads: Mapping[tuple[str, str], str]) -> Trajectory:
+    """Return an answer that follows the given actions by what is known of them; other moves lead nowhere."""
     here = question.source
     hops: list[Hop] = []
     for action in question.actions:
@@ -240,12 +242,12 @@ def _follow(question: MapQuestion, leads: Mapping[tuple[str, str], str]) -> Traj
     return tuple(hops)
 
 
-def _retrace(question: MapQuestion) -> Trajectory:
+def _retrace_walkthrough(question: MapQuestion) -> Trajectory:
     """Return the part of the walkthrough between two places, reversed if that is shorter."""
     last = min(question.cutoff, question.map.last_step)
     if not any(edge.forward <= last for edge in question.map.edges):
         return ()
-    places = track(question.map, last)
+    places = places_after_steps(question.map, last)
     begins, ends = (
         [number for number, place in enumerate(places) if place == name] for name in (question.source, question.target)
     )
@@ -258,16 +260,16 @@ def _retrace(question: MapQuestion) -> Trajectory:
         steps = ((places[number - 1], actions[number], places[number]) for number in range(begin + 1, end + 1))
     else:
         steps = (
-            (places[number], opposite(actions[number]) or actions[number], places[number - 1])
+            (places[number], opposite_action(actions[number]) or actions[number], places[number - 1])
             for number in range(begin, end, -1)
         )
     return tuple(Hop(before, action, after) for before, action, after in steps if before != after)
 
 
 @lru_cache(maxsize=256)
-def _best_constant(place_map: PlaceMap) -> tuple[str, str]:
+def _best_constant_names(place_map: PlaceMap) -> tuple[str, str]:
     def mean_similarity(place: str) -> float:
-        return fmean(similarity(place, other) for other in place_map.places)
+        return fmean(name_similarity(place, other) for other in place_map.places)
 
     [(action, _)] = Counter(edge.action for edge in place_map.edges).most_common(1)
     return max(place_map.places, key=mean_similarity), action

@@ -37,19 +37,19 @@ _EDGE_KEYS = ("src_node", "dst_node", "action", "seen_in_forward", "seen_in_reve
 _NAMED_KEYS = ("seen_in_forward_answerable", "seen_in_reversed_answerable")
 
 
-def event(record: EpisodeRecord, name: str) -> Json:
-    """Return an event of the last turn; None if the answer could not be read or there was none."""
+def last_event(record: EpisodeRecord, name: str) -> Json:
+    """Return an event of the last turn by its name; None if there is none, as after an unreadable answer."""
     return record.turns[-1].events.get(name) if record.turns else None
 
 
-def share(
+def share_metric(
     name: str, compute: MetricFunction, title: str, doc: str, *, better: str = "higher", labels: tuple[str, ...] = ()
 ) -> Metric:
     """Return a metric from 0 to 1 with the given attributes."""
     return Metric(name=name, of=compute, title=title, low=0, high=1, better=better, doc=doc, labels=labels)
 
 
-def distance(first: str, second: str) -> int:
+def edit_distance(first: str, second: str) -> int:
     """Return the Levenshtein distance: the least number of characters to insert, delete or substitute.
 
     Computes the dynamic programming table column by column, with the differences between adjacent rows as bits of two
@@ -77,7 +77,7 @@ def distance(first: str, second: str) -> int:
 
 
 @lru_cache(maxsize=4096)
-def similarity(first: str, second: str) -> float:
+def name_similarity(first: str, second: str) -> float:
     """Return 1 - d / l, with d the edit distance in lower case and l the longer length (spec, section 5.2).
 
     Spaces and brackets count. Two empty names have similarity 0, as published. Names of more than 1,000 characters have
@@ -87,7 +87,7 @@ def similarity(first: str, second: str) -> float:
     longer = max(len(first), len(second))
     if longer == 0 or longer > LONGEST_NAME:
         return 0.0
-    return 1 - distance(first, second) / longer
+    return 1 - edit_distance(first, second) / longer
 
 
 class Renaming:
@@ -102,36 +102,39 @@ class Renaming:
         pattern = "|".join(map(re.escape, longest_first)) or "(?!)"
         self._in_prose = re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE)
 
-    def place(self, name: str) -> str:
+    def rename_place(self, name: str) -> str:
         """Return the new name of a place."""
         return self._names[name]
 
-    def edge(self, edge: Edge) -> Edge:
+    def rename_edge(self, edge: Edge) -> Edge:
         """Return a move between the renamed places."""
-        return edge._replace(source=self.place(edge.source), target=self.place(edge.target))
+        return edge._replace(source=self.rename_place(edge.source), target=self.rename_place(edge.target))
 
-    def text(self, text: str) -> str:
+    def rename_in_text(self, text: str) -> str:
         """Return a text with the new names of all places that it names; case and other words stay."""
 
-        def rename(match: re.Match[str]) -> str:
+        def replacement(match: re.Match[str]) -> str:
+            """Return the new name of a match, with the capitals of the old one."""
             old, new = match[0], self._plain[match[0].lower()]
             return new.title() if old.istitle() else new.capitalize() if old[0].isupper() else new
 
-        return self._in_prose.sub(rename, text)
+        return self._in_prose.sub(replacement, text)
 
-    def map(self, place_map: PlaceMap) -> PlaceMap:
+    def rename_map(self, place_map: PlaceMap) -> PlaceMap:
         """Return the map with the new names in its places, moves and observations. Actions stay."""
         return replace(
             place_map,
-            places=tuple(map(self.place, place_map.places)),
-            edges=tuple(map(self.edge, place_map.edges)),
+            places=tuple(map(self.rename_place, place_map.places)),
+            edges=tuple(map(self.rename_edge, place_map.edges)),
             steps=tuple(
-                WalkthroughStep(step.number, step.action, self.text(step.observation)) for step in place_map.steps
+                WalkthroughStep(step.number, step.action, self.rename_in_text(step.observation))
+                for step in place_map.steps
             ),
         )
 
 
 def _without_mark(name: str) -> str:
+    """Return a name without what follows it in parentheses."""
     return MARK.sub("", name) or name
 
 
@@ -191,24 +194,23 @@ class MapInstance(Instance):
         return {"map": map_json(self.map), **self.question_json()}
 
     def canonical(self) -> str:
-        """Return the instance as JSON with sorted keys."""
         texts = {"map": _map_text(self.map)} | {key: _sorted_json(value) for key, value in self.question_json().items()}
         return f"{{{','.join([f'{_sorted_json(key)}:{texts[key]}' for key in sorted(texts)])}}}"
 
 
 def size_class(places: int) -> int:
-    """Return the level of a map with this number of places, at least 1; see `MapInstance.level`."""
+    """Return the level of a map by its number of places, at least 1; see `MapInstance.level`."""
     return max(1, places.bit_length() - 2)
 
 
-def cut(place_map: PlaceMap, cutoff: int) -> PlaceMap:
+def truncate_map(place_map: PlaceMap, cutoff: int) -> PlaceMap:
     """Return a map without the steps that an instance with this cutoff does not need."""
     steps = place_map.steps[: cutoff + 2]
     return place_map if len(steps) == len(place_map.steps) else replace(place_map, steps=steps)
 
 
 def map_name(record: EpisodeRecord) -> str:
-    """Return the name of the map of a record's instance."""
+    """Return the name of a record's map."""
     return str(record.instance["map"]["name"])
 
 
@@ -242,11 +244,11 @@ def read_map(data: dict[str, Json]) -> PlaceMap:
     return _parse_map(text)
 
 
-def read_number(data: dict[str, Json], key: str, low: int, high: int, what: str) -> int:
-    """Read an integer from `low` to `high` of an instance; the error message asks for `what`."""
+def read_number(data: dict[str, Json], key: str, low: int, high: int, description: str) -> int:
+    """Read an integer from `low` to `high` of an instance; the error message asks for `description`."""
     value = data.get(key)
     if type(value) is not int or not low <= value <= high:
-        raise DataError(f"{key}: give {what}, a whole number from {low} to {high}")
+        raise DataError(f"{key}: give {description}, a whole number from {low} to {high}")
     return value
 
 
@@ -286,20 +288,21 @@ def _parse_map(text: str) -> PlaceMap:
     long = next((name for name in (*places, *actions) if len(name) > LONGEST_NAME), None)
     if long is not None:
         raise DataError(f"map: the name {long[:40]!r} has more than {LONGEST_NAME} characters")
-    records = [_record(row, number) for number, row in enumerate(rows)]
+    records = [_published_record(row, number) for number, row in enumerate(rows)]
     edges = read_edges(records, "map: edges", frozenset(places), frozenset(actions))
-    return PlaceMap(name, places, actions, edges, _steps(_read_list(data, "steps", MOST_STEPS)))
+    return PlaceMap(name, places, actions, edges, _read_steps(_read_list(data, "steps", MOST_STEPS)))
 
 
 def _read_list(data: dict[str, Json], key: str, most: int) -> list[Json]:
+    """Read a list of 1 to `most` values of a map."""
     value = data.get(key)
     if not is_array(value) or not 1 <= len(value) <= most:
         raise DataError(f"map: {key}: give a list of 1 to {most}")
     return value
 
 
-def _record(row: Json, number: int) -> Json:
-    """Return the published record of a move, including the derived minimum steps."""
+def _published_record(row: Json, number: int) -> Json:
+    """Return the record of a move in the published format, from its row in a map's JSON."""
     if not is_array(row) or len(row) != len(Edge._fields):
         raise DataError(f"map: edges: record {number}: give a list of {len(Edge._fields)}, {', '.join(Edge._fields)}")
     record: dict[str, Json] = dict(zip((*_EDGE_KEYS, *_NAMED_KEYS), row, strict=True))
@@ -309,7 +312,8 @@ def _record(row: Json, number: int) -> Json:
     return record
 
 
-def _steps(rows: Sequence[Json]) -> tuple[WalkthroughStep, ...]:
+def _read_steps(rows: Sequence[Json]) -> tuple[WalkthroughStep, ...]:
+    """Read the steps of a map: an action and an observation each."""
     steps: list[WalkthroughStep] = []
     for number, row in enumerate(rows):
         if not is_array(row) or len(row) != 2 or not all(isinstance(text, str) for text in row):
@@ -323,8 +327,8 @@ def _steps(rows: Sequence[Json]) -> tuple[WalkthroughStep, ...]:
     return tuple(steps)
 
 
-def resolve_game(data: Json, locate: Locate) -> Json:
-    """Replace the name of a published game in an instance ("game", such as "zork1") by its map, unless it has a map."""
+def insert_published_map(data: Json, locate: Locate) -> Json:
+    """Return an instance with the map of a published game in place of its name ("game"), unless it has a map."""
     if not is_object(data) or "game" not in data or "map" in data:
         return data
     game, cutoff = data["game"], data.get("cutoff")
@@ -332,7 +336,10 @@ def resolve_game(data: Json, locate: Locate) -> Json:
         raise DataError("game: give the name of a published game, such as zork1")
     place_map = published_map(game, locate)
     fields = {key: value for key, value in data.items() if key != "game"}
-    return {"map": map_json(cut(place_map, cutoff) if type(cutoff) is int and cutoff >= 0 else place_map), **fields}
+    return {
+        "map": map_json(truncate_map(place_map, cutoff) if type(cutoff) is int and cutoff >= 0 else place_map),
+        **fields,
+    }
 
 
 _load_cached = lru_cache(maxsize=64)(load_map)

@@ -35,12 +35,12 @@ from waybench.envs.textmap._instances import (
     DATA_SET,
     LATEST_CUTOFF,
     MapInstance,
-    cut,
     published_map,
     read_map,
     read_number,
     read_place,
     read_texts,
+    truncate_map,
 )
 from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, load_map
 from waybench.envs.textmap._prefix import (
@@ -48,10 +48,10 @@ from waybench.envs.textmap._prefix import (
     EasyOrHard,
     Labels,
     Rule,
-    fitting_cut,
+    last_step_by_published_rule,
+    last_step_that_fits,
     path_labels,
-    published_cut,
-    with_ids_from_file,
+    with_machine_ids_from_file,
 )
 from waybench.envs.textmap.worlds._items import Ask, CutoffFunction
 
@@ -116,7 +116,7 @@ class MapQuestion(MapInstance):
         if self.rule == "released":
             return self.labels.easy_from()
         # Under the tables' rule it does not depend on the cutoff whether an answerable route is easy.
-        return self.answerable_from if self.routes.is_walked(self.source, self.target) else NEVER
+        return self.answerable_from if self.routes.has_walked_shortest_path(self.source, self.target) else NEVER
 
     @property
     def shortest(self) -> int | None:
@@ -131,10 +131,9 @@ class MapQuestion(MapInstance):
         return routes(self.map)
 
     def question_json(self) -> dict[str, Json]:
-        """Return the question as JSON, without the map."""
-        return {**self.ends_json(), "cutoff": self.cutoff}
+        return {**self.question_json_without_cutoff(), "cutoff": self.cutoff}
 
-    def ends_json(self) -> dict[str, Json]:
+    def question_json_without_cutoff(self) -> dict[str, Json]:
         """Return the question as JSON, without the map and the cutoff."""
         out: dict[str, Json] = {"src": self.source, "dst": self.target}
         if self.path:
@@ -164,18 +163,13 @@ def decode_destination(data: Json) -> MapQuestion:
 
 
 def decode_route_on_map(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQuestion:
-    """Read a route question on a given map.
-
-    Args:
-        place_map: The map, with the walkthrough up to the cutoff.
-        cutoff: The last step of the walkthrough that is shown.
-        data: The question's remaining fields.
+    """Read a route question on a map with the walkthrough up to the cutoff.
 
     Raises:
         DataError: If it is invalid; the message names the field.
     """
     check_known_fields(data, (*_FIELDS, "labels"))
-    question = _question(place_map, cutoff, data)
+    question = _read_source_and_target(place_map, cutoff, data)
     if not question.target:
         raise DataError("dst: missing; give the place where the route ends")
     if question.source == question.target:
@@ -187,24 +181,19 @@ def decode_route_on_map(place_map: PlaceMap, cutoff: int, data: dict[str, Json])
 
 
 def decode_destination_on_map(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQuestion:
-    """Read a destination question on a given map, whose "dst" and "path" may be left out (`decode_destination`).
-
-    Args:
-        place_map: The map, with the walkthrough up to the cutoff.
-        cutoff: The last step of the walkthrough that is shown.
-        data: The question's remaining fields.
+    """Read a destination question on a map with the walkthrough up to the cutoff; see `decode_destination`.
 
     Raises:
         DataError: If it is invalid; the message names the field.
     """
     check_known_fields(data, (*_FIELDS, "actions", "path"))
-    question = _question(place_map, cutoff, data)
+    question = _read_source_and_target(place_map, cutoff, data)
     actions = read_texts(data, "actions")
     if not 1 <= len(actions) <= len(place_map.places):
         raise DataError(
             f"actions: {plural(len(actions), 'move')}; give from 1 to {len(place_map.places)}, a simple path"
         )
-    paths = _ways(place_map, question.source, actions)
+    paths = _simple_paths_by_actions(place_map, question.source, actions)
     if "path" in data:
         path_places = read_texts(data, "path")
         paths = [path for path in paths if [edge.target for edge in path] == path_places]
@@ -219,7 +208,7 @@ def decode_destination_on_map(place_map: PlaceMap, cutoff: int, data: dict[str, 
     return replace(question, target=path[-1].target, path=path)
 
 
-def _ways(place_map: PlaceMap, source: str, actions: Sequence[str]) -> list[tuple[Edge, ...]]:
+def _simple_paths_by_actions(place_map: PlaceMap, source: str, actions: Sequence[str]) -> list[tuple[Edge, ...]]:
     """Return the simple paths from a place with the given actions; one action can lead to several places."""
     ways: list[tuple[Edge, ...]] = [()]
     for action in actions:
@@ -237,14 +226,16 @@ def _ways(place_map: PlaceMap, source: str, actions: Sequence[str]) -> list[tupl
 
 
 def _read_prefix(data: Json) -> tuple[PlaceMap, int]:
+    """Read the map of a question, without the steps after its cutoff, and the cutoff."""
     if not is_object(data):
         raise DataError('instance: give a question, {"map": {...}, "src": "...", "dst": "...", "cutoff": 70}')
     place_map = read_map(data)
     cutoff = read_number(data, "cutoff", 0, LATEST_CUTOFF, "the last step shown")
-    return cut(place_map, cutoff), cutoff
+    return truncate_map(place_map, cutoff), cutoff
 
 
-def _question(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQuestion:
+def _read_source_and_target(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQuestion:
+    """Read a question with its source, and its target if it is given."""
     source = read_place(place_map, "src", data.get("src"))
     target = read_place(place_map, "dst", data["dst"]) if "dst" in data else ""
     return MapQuestion(place_map, cutoff, source, target)
@@ -300,7 +291,7 @@ class MapItems:
         common_options = (limit, _PREFIX_STEPS, *(_TOKENS if self.takes_tokens else ()), _ATTEMPTS)
         shared = tuple(option.name for option in self.environment.items.options if option.name in _MAP_OPTIONS)
 
-        def dataset(name: str, items: str, doc: str, open_: Any, *options: Option) -> Dataset:
+        def make_dataset(name: str, items: str, doc: str, open_: Any, *options: Option) -> Dataset:
             return Dataset(
                 name=name,
                 items=items,
@@ -313,8 +304,8 @@ class MapItems:
             )
 
         return (
-            dataset("generated", "worlds", "text games by key", self._open_generated, *_WORLD_OPTIONS),
-            dataset(
+            make_dataset("generated", "worlds", "text games by key", self._open_generated, *_WORLD_OPTIONS),
+            make_dataset(
                 "published",
                 "maps",
                 "the benchmark's own, see `waybench data fetch mango`",
@@ -322,10 +313,11 @@ class MapItems:
                 _DATA_DIR,
                 _GAMES,
             ),
-            dataset("file", "maps", "a folder with maps from `waybench textmap build`", self._open_file, _GAMES),
+            make_dataset("file", "maps", "a folder with maps from `waybench textmap build`", self._open_file, _GAMES),
         )
 
     def _open_generated(self, parameters: Mapping[str, Any], files: DataFiles) -> Source[Any]:
+        """Return the items about generated worlds."""
         key = PUBLIC_KEY if parameters["key"] is None else parameters["key"]
         level = _LEVEL if parameters["level"] is None else parameters["level"]
         options = self.environment.items.options
@@ -333,9 +325,10 @@ class MapItems:
         cutoff = _cutoff_function(parameters) if self.takes_tokens and parameters["prefix_tokens"] else None
         source = self.draw(key, level, resolve(options, style), cutoff)
         worlds = _WORLDS if parameters["worlds"] is None else parameters["worlds"]
-        return _item_list(source.head(worlds * (1 if self.is_one_item else parameters["limit"])))
+        return _make_item_list(source.head(worlds * (1 if self.is_one_item else parameters["limit"])))
 
     def _open_file(self, parameters: Mapping[str, Any], files: DataFiles) -> Source[Any]:
+        """Return the items of a file of instances, or about the maps in a folder."""
         path = user_path(parameters["source"])
         if path.suffix == ".jsonl" or isfile(path):
             environment = self.environment
@@ -345,6 +338,7 @@ class MapItems:
         return self._open_maps(parameters, files)
 
     def _open_maps(self, parameters: Mapping[str, Any], files: DataFiles) -> Source[Any]:
+        """Return the items about published maps, or the maps in a folder."""
         cutoff, kind = _cutoff_function(parameters), self.environment.id.partition("/")[2]
         key = DATA_SET if parameters["source"] == "published" else user_path(parameters["source"]).resolve().name
         items: list[Item[Any]] = []
@@ -354,10 +348,11 @@ class MapItems:
                 proof = self.environment.items.prove(instance)
                 name = f"{place_map.name}-{len(items)}"
                 items.append(Item(instance, name, instance.level, key, len(items), proof))
-        return _item_list(items)
+        return _make_item_list(items)
 
 
-def _item_list(items: Sequence[Item[Any]]) -> ItemList[Any]:
+def _make_item_list(items: Sequence[Item[Any]]) -> ItemList[Any]:
+    """Return the items as a source; an error if there are none."""
     if not items:
         raise UsageError(
             "these prefixes have no answerable question of this kind: show more steps, or choose other questions"
@@ -376,11 +371,11 @@ def selected_maps(parameters: Mapping[str, Any], files: DataFiles) -> Iterator[P
     """
     plain = parameters.get("names", "plain") == "plain"
     if parameters["source"] == "published":
-        for game in _games(parameters, sorted({file.partition("/")[0] for file in files.names(DATA_SET)})):
+        for game in _selected_games(parameters, sorted({file.partition("/")[0] for file in files.names(DATA_SET)})):
             place_map = published_map(game, files)
             # MANGO's files of ids are not among those of the data set, but they can lie beside them.
             home = files(DATA_SET, f"{game}/{game}{_EDGES}").parent
-            yield place_map if plain else with_ids_from_file(place_map, home)
+            yield place_map if plain else with_machine_ids_from_file(place_map, home)
         return
     folder, places = user_path(parameters["source"]), dict[str, Path]()
     paths = sorted([*folder.glob(f"*{_EDGES}"), *folder.glob(f"*/*{_EDGES}")]) if isdir(folder) else []
@@ -393,12 +388,12 @@ def selected_maps(parameters: Mapping[str, Any], files: DataFiles) -> Iterator[P
         game = path.name.removesuffix(_EDGES)
         if places.setdefault(game, path.parent) != path.parent:
             raise DataError(f"{path}: there is a map {game[:60]!r} in {places[game]}, too; rename one of them")
-    for game in _games(parameters, sorted(places)):
+    for game in _selected_games(parameters, sorted(places)):
         place_map = load_map(places[game], game)
-        yield place_map if plain else with_ids_from_file(place_map, places[game])
+        yield place_map if plain else with_machine_ids_from_file(place_map, places[game])
 
 
-def _games(parameters: Mapping[str, Any], available: list[str]) -> list[str]:
+def _selected_games(parameters: Mapping[str, Any], available: list[str]) -> list[str]:
     """Return the games of the parameter `games` in order; all if it is not given."""
     if parameters["games"] is None:
         return available
@@ -418,13 +413,13 @@ def _cutoff_function(parameters: Mapping[str, Any]) -> CutoffFunction:
         steps = PUBLISHED_STEPS if steps is None else steps
         if steps > PUBLISHED_STEPS:
             raise UsageError(f"prefix_steps={steps}: the published maps have no positions after step {PUBLISHED_STEPS}")
-    fit = published_cut if parameters["protocol"] == "paper" else fitting_cut
-    counter = None if tokens is None else load_tokenizer(parameters["tokenizer"])
+    fit = last_step_by_published_rule if parameters["protocol"] == "paper" else last_step_that_fits
+    counter = None if tokens is None else load_tokenizer(parameters["load_tokenizer"])
 
-    def cutoff(place_map: PlaceMap) -> int:
+    def last_step_shown(place_map: PlaceMap) -> int:
         last = place_map.last_step if steps is None else steps
         fitting = None if tokens is None or counter is None else fit(place_map.steps, counter, tokens)
         # As published, the number of steps is not reduced if the walkthrough is shorter.
         return last if fitting is None else min(last, fitting)
 
-    return cutoff
+    return last_step_shown

@@ -32,7 +32,7 @@ from waybench.envs.textmap._answers import HELP, PAPER, RULES, SOUND, Trajectory
 from waybench.envs.textmap._difficulty import AXES, explanatory_variables
 from waybench.envs.textmap._frame import BODY, COMPASS, FRAMES, GAME
 from waybench.envs.textmap._game import PLAYERS, QuestionGame, rename_question
-from waybench.envs.textmap._instances import MapInstance, cut, map_name, resolve_game
+from waybench.envs.textmap._instances import MapInstance, insert_published_map, map_name, truncate_map
 from waybench.envs.textmap._items import (
     LABELS,
     PUBLIC_KEY,
@@ -53,7 +53,7 @@ from waybench.envs.textmap._measures import (
     route_failure,
 )
 from waybench.envs.textmap._place_map import PlaceMap
-from waybench.envs.textmap._prefix import DIFFICULTIES, EasyOrHard, Rule, published_steps
+from waybench.envs.textmap._prefix import DIFFICULTIES, EasyOrHard, Rule, default_prefix_steps
 from waybench.envs.textmap._texts import TEXTS
 from waybench.envs.textmap._wording import OBSERVATIONS, TEMPLATES, QuestionWording
 from waybench.envs.textmap.worlds._data import TextWorld
@@ -68,7 +68,7 @@ _SET_LONGEST = "set longest, the most moves of a path (12, say),"
 _MANY_PATHS = 128  # places of the smallest worlds that have too many paths to count
 
 
-def map_environment(
+def make_map_environment(
     kind: str,
     *,
     play: Callable[..., Play[Q, S, A]],
@@ -101,6 +101,7 @@ def map_environment(
     def open_source(
         key: str, level: int, options: Mapping[str, Json], cutoff: CutoffFunction | None = None
     ) -> WorldItems[Q]:
+        """Return the items of one key and level."""
         return WorldItems(key, level, options, cutoff, ask=ask, purpose=purpose, prove=prove, is_one_item=is_one_item)
 
     environment: Environment[Q, S, A] = Environment(
@@ -123,7 +124,7 @@ def map_environment(
             play=lambda options: play(**options),
             options=options,
             takes_context=takes_context,
-            implied=published_steps,
+            implied=default_prefix_steps,
             texts=texts,
             illegal="The map does not have a move, a place or an action of the answer.",
         ),
@@ -161,7 +162,7 @@ def questions_option(doc: str, default: int = 10, high: int = 1_000) -> Option:
 Kind = Literal["route", "destination"]
 
 
-def choose(
+def sample_questions_on_map(
     place_map: PlaceMap,
     kind: Kind,
     cutoff: int,
@@ -179,26 +180,27 @@ def choose(
     """
     from waybench.envs.textmap._paths import Paths, PathSelection, routes
 
-    prefix = cut(place_map, cutoff)
+    prefix = truncate_map(place_map, cutoff)
     word = stream.word()  # so that the sample of one difficulty does not depend on the other
     paths = Paths(prefix, cutoff) if kind == "destination" else None
 
-    def sample_questions(difficulty: EasyOrHard) -> list[MapQuestion]:
+    def sample_of_difficulty(difficulty: EasyOrHard) -> list[MapQuestion]:
+        """Sample questions of one difficulty."""
         rng = Stream("textmap/choose", word, difficulty)
         if paths is None:
             table = routes(prefix)
-            pairs = table.pairs(difficulty, cutoff, rule)
+            pairs = table.pair_numbers(difficulty, cutoff, rule)
             rng.shuffle(pairs)
-            return [MapQuestion(prefix, cutoff, *table.pair(number), rule=rule) for number in pairs[:count]]
+            return [MapQuestion(prefix, cutoff, *table.pair_of_number(number), rule=rule) for number in pairs[:count]]
         try:
-            sample = paths.sample(count, rng, PathSelection(difficulty=difficulty, longest=longest))
+            sample = paths.sample_paths(count, rng, PathSelection(difficulty=difficulty, longest=longest))
         except UsageError:  # no place is given, so the budget is the only cause
             hint = "lower longest, the most moves of a path," if longest else _SET_LONGEST
             raise UsageError(f"map {prefix.name}: too many simple paths to draw from: {hint} or show less") from None
         edges = [tuple(prefix.edges[number] for number in path) for path in sample]
         return [MapQuestion(prefix, cutoff, path[0].source, path[-1].target, path) for path in edges]
 
-    alternating = chain.from_iterable(zip_longest(*map(sample_questions, difficulties)))
+    alternating = chain.from_iterable(zip_longest(*map(sample_of_difficulty, difficulties)))
     return [question for question in alternating if question is not None][:count]
 
 
@@ -237,10 +239,10 @@ LABELS_OPTION = Option(
 )
 
 
-def make_ask(kind: Kind) -> Ask[MapQuestion]:
-    """Return the function that asks questions of a kind about a map."""
+def make_question_sampler(kind: Kind) -> Ask[MapQuestion]:
+    """Return the function that samples questions of a kind about a map."""
 
-    def ask(
+    def ask_questions(
         place_map: PlaceMap,
         cutoff: int,
         count: int,
@@ -255,9 +257,11 @@ def make_ask(kind: Kind) -> Ask[MapQuestion]:
             difficulty for difficulty in DIFFICULTIES if options["difficulty"] in ("both", difficulty)
         ]
         rule = LABELS[options.get("labels", RELEASED_LABELS)]
-        return choose(place_map, kind, cutoff, count, stream, difficulties=difficulties, longest=longest, rule=rule)
+        return sample_questions_on_map(
+            place_map, kind, cutoff, count, stream, difficulties=difficulties, longest=longest, rule=rule
+        )
 
-    return ask
+    return ask_questions
 
 
 OPTIONS = (
@@ -296,6 +300,7 @@ OPTIONS = (
 def _play(
     protocol: str, wording: str, observations: str, frame: str, lists: str | None
 ) -> Play[MapQuestion, AnswerState[MapQuestion], Trajectory]:
+    """Return the rules and the wording of an episode by the options."""
     published = protocol == PAPER.name
     words = QuestionWording(
         TEMPLATES[wording], observations, resolve_lists(protocol, lists), published=published, frame=frame
@@ -303,7 +308,7 @@ def _play(
     return Play(QuestionGame(RULES[protocol]), words, Limits(turns=1))
 
 
-def _environment(
+def _make_question_environment(
     kind: Kind,
     title: str,
     opening: str,
@@ -312,7 +317,8 @@ def _environment(
     success: str,
     horizon: HorizonSpec | None = None,
 ) -> Environment[MapQuestion, AnswerState[MapQuestion], Trajectory]:
-    return map_environment(
+    """Return the environment of route or of destination questions."""
+    return make_map_environment(
         kind,
         version=2,
         title=title,
@@ -320,11 +326,11 @@ def _environment(
         options=OPTIONS,
         play=_play,
         source_options=(*QUESTION_OPTIONS, LABELS_OPTION) if kind == "route" else QUESTION_OPTIONS,
-        ask=make_ask(kind),
+        ask=make_question_sampler(kind),
         purpose=("textmap/questions", kind),
         takes_tokens=True,
         limit=(10, "Questions per game or world, alternately easy and hard; all if there are fewer."),
-        resolve_references=resolve_game,
+        resolve_references=insert_published_map,
         prove=prove,
         isomorph=rename_question,
         takes_context=True,
@@ -339,7 +345,7 @@ def _environment(
     )
 
 
-ROUTE = _environment(
+ROUTE = _make_question_environment(
     "route",
     "Text maps: route finding (MANGO)",
     "The player reads the walkthrough of a text game and tells how to get from one place to another.",
@@ -354,7 +360,7 @@ ROUTE = _environment(
     success="the answer's moves lead to the destination, by any path",
     horizon=HorizonSpec(levels=(1, 2, 3, 4, 5, 6, 7), pool=40),
 )
-DESTINATION = _environment(
+DESTINATION = _make_question_environment(
     "destination",
     "Text maps: destination finding (MANGO)",
     "The player reads the walkthrough of a text game and tells where a sequence of moves leads.",

@@ -22,22 +22,22 @@ from waybench.core import (
 from waybench.envs.textmap._answers import RULES, SOUND, Hop, Trajectory, move_index
 from waybench.envs.textmap._frame import GAME
 from waybench.envs.textmap._game import read_hops
-from waybench.envs.textmap._instances import MetricFunction, event, share
+from waybench.envs.textmap._instances import MetricFunction, last_event, share_metric
 from waybench.envs.textmap._items import MapQuestion, decode_destination, decode_route
 from waybench.envs.textmap._prefix import DIFFICULTIES
-from waybench.envs.textmap._wording import question_text, template_in
+from waybench.envs.textmap._wording import question_text, template_in_language
 
 
 def is_parsed(record: EpisodeRecord) -> float:
-    """Return whether the answer could be read."""
-    return float(event(record, "success") is not None)
+    """Return 1 or 0: whether the answer could be read."""
+    return float(last_event(record, "success") is not None)
 
 
-def _event_score(name: str) -> MetricFunction:
-    """Return the metric of an event; an answer that cannot be read scores 0."""
+def _event_score_metric(name: str) -> MetricFunction:
+    """Return a function of a record: an event's value, 0 if the answer could not be read."""
 
     def compute(record: EpisodeRecord) -> float | None:
-        value = event(record, name)
+        value = last_event(record, name)
         if value is None:
             return 0.0
         if not record.proof["answerable"] and "path" not in record.instance:
@@ -47,50 +47,54 @@ def _event_score(name: str) -> MetricFunction:
     return compute
 
 
-success = _event_score("success")
+success = _event_score_metric("success")
 
 
-def spl(record: EpisodeRecord) -> float | None:
+def success_weighted_by_path_length(record: EpisodeRecord) -> float | None:
     """Return success weighted by l / max(l, p): l moves of a shortest or the given path, p moves in the answer."""
     value = success(record)
-    return value * event(record, "weight") if value else value
+    return value * last_event(record, "weight") if value else value
 
 
-def strict(record: EpisodeRecord) -> float:
+def strict_success(record: EpisodeRecord) -> float:
     """Return the success by the rules "sound"; 0 if the answer could not be read."""
-    return float(event(record, "strict") or 0)
+    return float(last_event(record, "strict") or 0)
 
 
 def _is_answerable(record: EpisodeRecord) -> float:
-    """Return whether the question can be answered from the steps shown; the others are in no denominator."""
+    """Return 1 or 0: whether the question can be answered from the steps shown; others are excluded."""
     return float(record.proof["answerable"])
 
 
 def _is_readable_and_answerable(record: EpisodeRecord) -> float:
+    """Return whether the answer could be read and the question can be answered."""
     return _is_answerable(record) and is_parsed(record)
 
 
-def _if_difficulty(compute: MetricFunction, difficulty: str) -> MetricFunction:
+def _restrict_to_difficulty(compute: MetricFunction, difficulty: str) -> MetricFunction:
+    """Return a metric that is None for questions of another difficulty."""
     return lambda record: compute(record) if record.proof["difficulty"] == difficulty else None
 
 
-def _difficulty(record: EpisodeRecord) -> float | None:
+def _difficulty_number(record: EpisodeRecord) -> float | None:
+    """Return 0 for an easy and 1 for a hard question; None if it cannot be answered."""
     difficulty = record.proof["difficulty"]
     return None if difficulty is None else float(DIFFICULTIES.index(difficulty))
 
 
 def _invented_share(record: EpisodeRecord) -> float | None:
-    moves = event(record, "moves")
-    return event(record, "invented") / moves if moves else None
+    """Return the share of an answer's moves that are not on the map."""
+    moves = last_event(record, "moves")
+    return last_event(record, "invented") / moves if moves else None
 
 
-def _shared_prefix(record: EpisodeRecord) -> float | None:
+def _shared_prefix_share(record: EpisodeRecord) -> float | None:
     """Return the share of the prompt's characters that all questions about the same prefix begin with.
 
     None where the prompt is a template or in a language of the user's, which can have the question anywhere, or has a
     picture, another frame than the game's, or text around it.
     """
-    template = template_in(record.options.get(LANGUAGE, "en"), base_wording_name(record.options))
+    template = template_in_language(record.options.get(LANGUAGE, "en"), base_wording_name(record.options))
     if template is None or TEMPLATE in record.options or has_images(record.options):
         return None
     if CONTEXT_TOKENS in record.options or record.options.get("frame", GAME) != GAME:
@@ -109,16 +113,16 @@ class _RecordedQuestion:
         self.actions: tuple[str, ...] = tuple(record.instance.get("actions", ()))
 
 
-def _over_readable(metric: Metric) -> Metric:
+def _over_readable_answers(metric: Metric) -> Metric:
     """Return a metric over readable answers only, as MANGO publishes it (section B.2)."""
 
-    def of(record: EpisodeRecord) -> float | None:
+    def value_if_readable(record: EpisodeRecord) -> float | None:
         return metric.of(record) if is_parsed(record) else None
 
     return replace(
         metric,
         name=f"mango_{metric.name}",
-        of=of,
+        of=value_if_readable,
         title=f"{metric.title} (MANGO)",
         per=None if metric.per is None else _is_readable_and_answerable,
         doc=f"{metric.name} over readable answers only, which is what the paper publishes (section B.2).",
@@ -126,14 +130,16 @@ def _over_readable(metric: Metric) -> Metric:
     )
 
 
-def _by_difficulty(name: str, compute: MetricFunction, title: str, doc: str, source: str = "") -> tuple[Metric, ...]:
-    """Return a metric over all, easy and hard questions."""
+def _metrics_by_difficulty(
+    name: str, compute: MetricFunction, title: str, doc: str, source: str = ""
+) -> tuple[Metric, ...]:
+    """Return a metric over all questions, over easy and over hard ones."""
     return (
         Metric(name=name, of=compute, title=title, low=0, high=1, per=_is_answerable, doc=doc),
         *(
-            share(
+            share_metric(
                 f"{name}_{difficulty}",
-                _if_difficulty(compute, difficulty),
+                _restrict_to_difficulty(compute, difficulty),
                 f"{title}, {difficulty}",
                 f"The same for {difficulty} questions: {_MEANING[difficulty]}{source}.",
             )
@@ -147,7 +153,7 @@ _MEANING = {
     "hard": "some move must be inferred from its opposite",
 }
 
-LEFT_OUT = share(
+LEFT_OUT = share_metric(
     "mango_left_out",
     lambda record: 1 - is_parsed(record),
     "Left out (MANGO)",
@@ -156,7 +162,7 @@ LEFT_OUT = share(
 )
 
 _COUNTED = (
-    *_by_difficulty(
+    *_metrics_by_difficulty(
         "success",
         success,
         "Success",
@@ -165,18 +171,18 @@ _COUNTED = (
         "whether it is the right one. An unreadable answer has 0. Questions that cannot be answered from the steps "
         "shown are excluded.",
     ),
-    *_by_difficulty(
+    *_metrics_by_difficulty(
         "spl",
-        spl,
+        success_weighted_by_path_length,
         "SPL",
         "Success weighted by path length, l / max(l, p): l moves of a shortest way or of the given path, p moves "
         "answered (section C.1, after Anderson et al. 2018). The shortest path is that of the whole map, so a short "
         "prefix limits the mean below 1: at most .97 after 15 steps of a generated world.",
         " (Figure 5)",
     ),
-    *_by_difficulty(
+    *_metrics_by_difficulty(
         "reasoning",
-        _event_score("reasoning"),
+        _event_score_metric("reasoning"),
         "Reasoning",
         "Whether the trajectory is right from place to place (section A.6): it starts at the source and follows moves "
         "of the map without gaps; a route must end at the destination, and a destination answer must use the given "
@@ -186,42 +192,42 @@ _COUNTED = (
 
 METRICS = (
     *_COUNTED,
-    *map(_over_readable, _COUNTED),
+    *map(_over_readable_answers, _COUNTED),
     LEFT_OUT,
-    share("parsed", is_parsed, "Parsed", "Whether the answer is readable."),
-    share(
+    share_metric("parsed", is_parsed, "Parsed", "Whether the answer is readable."),
+    share_metric(
         "answerable",
         _is_answerable,
         "Answerable",
         "Whether the question can be answered from the steps shown.",
         better="",
     ),
-    share(
+    share_metric(
         "difficulty",
-        _difficulty,
+        _difficulty_number,
         "Difficulty",
         "0 for an easy question, 1 for a hard one, so the mean is the share of hard questions; undefined if the "
         "question cannot be answered.",
         better="",
         labels=DIFFICULTIES,
     ),
-    share(
+    share_metric(
         "strict",
-        strict,
+        strict_success,
         "Exact success",
         'Success by the rules of "sound": exact names, no closest move, no credit for similar names, and 0 for '
         "unreadable answers.",
     ),
-    share(
+    share_metric(
         "invented",
         _invented_share,
         "Invented moves",
         "Share of an answer's moves that are not on the map: wrong places, actions, or both.",
         better="lower",
     ),
-    share(
+    share_metric(
         "shared",
-        _shared_prefix,
+        _shared_prefix_share,
         "Shared prefix",
         "Share of the prompt's characters that all questions about the same prefix share at the start, which a "
         "provider can cache.",
@@ -233,11 +239,8 @@ METRICS = (
 def prove(question: MapQuestion) -> dict[str, Json]:
     """Return the facts about a question.
 
-    Returns:
-        answerable: whether the question is answerable from the prefix;
-        difficulty: "easy" or "hard", None if it is not answerable;
-        answerable_from, easy_from: the steps from which it is answerable and easy; 9999 for never;
-        shortest: number of moves of a shortest path on the whole map, None if there is none.
+    They are whether it is answerable from the prefix; its difficulty, None if it is not; the steps from which it is
+    answerable and easy, 9999 for never; and the moves of a shortest path on the whole map, None if there is none.
     """
     difficulty = question.difficulty
     return {
@@ -266,10 +269,10 @@ ROUTE_FAILURES = (UNANSWERABLE, NO_MOVE, PASSED, SHORT, ELSEWHERE)
 DESTINATION_FAILURES = (UNANSWERABLE, NO_PLACE, SHORT, ELSEWHERE)
 
 
-def _classifier(
+def _make_failure_function(
     classify: Callable[[MapQuestion, Trajectory, EpisodeRecord], FailureKind], decode: Callable[[Json], MapQuestion]
 ) -> Callable[[EpisodeRecord], FailureKind]:
-    """Return the failure function of an environment; `classify` judges answers to answerable questions."""
+    """Return a function from a record to its failure; `classify` judges answers to answerable questions."""
 
     def failure(record: EpisodeRecord) -> FailureKind:
         general = general_failure_kind(record)
@@ -282,11 +285,12 @@ def _classifier(
     return failure
 
 
-def _route(question: MapQuestion, hops: Trajectory, record: EpisodeRecord) -> FailureKind:
+def _classify_route(question: MapQuestion, hops: Trajectory, record: EpisodeRecord) -> FailureKind:
+    """Return why the route of an answer fails."""
     index = move_index(question.map)
     rules = RULES[record.options["protocol"]]
     actions = [hop.action for hop in hops]
-    ends = [index.follow(question.source, actions[:count], rules) for count in range(1, len(actions) + 1)]
+    ends = [index.places_after_actions(question.source, actions[:count], rules) for count in range(1, len(actions) + 1)]
     if not ends[-1]:
         return NO_MOVE
     if any(question.target in places for places in ends):
@@ -296,15 +300,16 @@ def _route(question: MapQuestion, hops: Trajectory, record: EpisodeRecord) -> Fa
     return SHORT if shortest is not None and shortest - len(hops) in remaining else ELSEWHERE
 
 
-def _destination(question: MapQuestion, hops: Trajectory, record: EpisodeRecord) -> FailureKind:
+def _classify_destination(question: MapQuestion, hops: Trajectory, record: EpisodeRecord) -> FailureKind:
+    """Return why the place of an answer is wrong."""
     place = move_index(question.map).find_place(hops[-1].after)
     if place is None:
         return NO_PLACE
     return SHORT if place in (question.source, *(edge.target for edge in question.path[:-1])) else ELSEWHERE
 
 
-route_failure = _classifier(_route, decode_route)
-destination_failure = _classifier(_destination, decode_destination)
+route_failure = _make_failure_function(_classify_route, decode_route)
+destination_failure = _make_failure_function(_classify_destination, decode_destination)
 
 
 NO_MOVE_ERROR = FailureKind("no_move", "moves that are not on the map", "The move cannot be made there.")
@@ -315,11 +320,12 @@ STOPPED = FailureKind("stopped", "stopping short", "The answer ends before the d
 
 
 def _route_errors(question: MapQuestion, hops: Sequence[Hop], record: EpisodeRecord) -> Iterator[FailureKind | None]:
+    """Yield the error of each move of a route (None: right), and at last that it stopped too early."""
     index, routes = move_index(question.map), question.routes
     rules = RULES[record.options["protocol"]]
     shortest = question.shortest or 0
     for count in range(1, len(hops) + 1):
-        places = index.follow(question.source, [hop.action for hop in hops[:count]], rules)
+        places = index.places_after_actions(question.source, [hop.action for hop in hops[:count]], rules)
         if not places:
             yield NO_MOVE_ERROR
             return
@@ -328,23 +334,25 @@ def _route_errors(question: MapQuestion, hops: Sequence[Hop], record: EpisodeRec
     yield STOPPED
 
 
-def _check_hops(question: MapQuestion, hops: Sequence[Hop], record: EpisodeRecord) -> Iterator[FailureKind | None]:
-    """Yield what is wrong with each hop of an answer (None: nothing), and at last that it stopped too early."""
+def _destination_errors(
+    question: MapQuestion, hops: Sequence[Hop], record: EpisodeRecord
+) -> Iterator[FailureKind | None]:
+    """Yield the error of each move of an answer (None: right), and at last that it stopped too early."""
     index = move_index(question.map)
     for count, hop in enumerate(hops, start=1):
         place = index.find_place(hop.after)
-        right = index.follow(question.source, question.actions[:count], SOUND)
+        right = index.places_after_actions(question.source, question.actions[:count], SOUND)
         yield NO_PLACE_ERROR if place is None else None if place in right else LOST
     yield STOPPED
 
 
-def _steps(
-    moves: Callable[[MapQuestion, Sequence[Hop], EpisodeRecord], Iterator[FailureKind | None]],
+def _make_steps_function(
+    move_errors: Callable[[MapQuestion, Sequence[Hop], EpisodeRecord], Iterator[FailureKind | None]],
     decode: Callable[[Json], MapQuestion],
 ) -> Callable[[EpisodeRecord], Iterator[Step]]:
-    """Return what yields the moves of an episode's answer; `moves` judges those of answerable questions."""
+    """Return a function that yields the moves of a record's answer with their errors, by `move_errors`."""
 
-    def steps(record: EpisodeRecord) -> Iterator[Step]:
+    def steps_of_answer(record: EpisodeRecord) -> Iterator[Step]:
         if not record.turns or not record.proof["answerable"]:
             return
         number = len(record.turns) - 1
@@ -352,11 +360,13 @@ def _steps(
         if action is None:
             yield Step(number, unread_reply_kind(record.turns[number]))
             return
-        for error in moves(decode(record.instance), read_hops(action), record):
+        for error in move_errors(decode(record.instance), read_hops(action), record):
             yield Step(number, error)
 
-    return steps
+    return steps_of_answer
 
 
-ROUTE_ERRORS = FirstErrors((DETOUR, NO_MOVE_ERROR, STOPPED), _steps(_route_errors, decode_route))
-DESTINATION_ERRORS = FirstErrors((LOST, NO_PLACE_ERROR, STOPPED), _steps(_check_hops, decode_destination))
+ROUTE_ERRORS = FirstErrors((DETOUR, NO_MOVE_ERROR, STOPPED), _make_steps_function(_route_errors, decode_route))
+DESTINATION_ERRORS = FirstErrors(
+    (LOST, NO_PLACE_ERROR, STOPPED), _make_steps_function(_destination_errors, decode_destination)
+)

@@ -28,8 +28,13 @@ from waybench.core import (
     normalize_name,
 )
 from waybench.envs.textmap._answers import SOUND
-from waybench.envs.textmap._instances import MetricFunction, event, share
-from waybench.envs.textmap._map_environment import map_environment, prefix_option, protocol_option, questions_option
+from waybench.envs.textmap._instances import MetricFunction, last_event, share_metric
+from waybench.envs.textmap._map_environment import (
+    make_map_environment,
+    prefix_option,
+    protocol_option,
+    questions_option,
+)
 from waybench.envs.textmap._minigame_game import (
     CHOICES,
     MOVES,
@@ -37,89 +42,88 @@ from waybench.envs.textmap._minigame_game import (
     Minigame,
     MinigameRules,
     decode_minigame,
-    plain,
+    plain_action,
     resolve_minigame,
     sample_minigames,
 )
 from waybench.envs.textmap._place_map import Edge
-from waybench.envs.textmap._prefix import walkthrough
+from waybench.envs.textmap._prefix import published_walkthrough_text
 
 
 def prove(game: Minigame) -> dict[str, Json]:
-    """Return the facts about a minigame.
-
-    Returns:
-        known: whether the move is known before;
-        walked: whether it was made before;
-        choices: number of actions in the list;
-        chance: success of a random action of the list.
-    """
+    """Return whether the move is known and was walked before, the number of choices, and a random action's success."""
     choices = len(game.actions)
     return {"known": game.is_known, "walked": game.was_walked, "choices": choices, "chance": 1 / choices}
 
 
-def _event_value(name: str) -> MetricFunction:
-    """Return the metric of an event, undefined if the answer could not be read."""
+def _event_value_metric(name: str) -> MetricFunction:
+    """Return a function of a record: an event's value, None if the answer could not be read."""
 
     def compute(record: EpisodeRecord) -> float | None:
-        value = event(record, name)
+        value = last_event(record, name)
         return None if value is None else float(value)
 
     return compute
 
 
-def success(record: EpisodeRecord) -> float:
+def answer_success(record: EpisodeRecord) -> float:
     """Return whether the answer is right; an answer that could not be read is wrong."""
-    return _event_value("success")(record) or 0.0
+    return _event_value_metric("success")(record) or 0.0
 
 
-def _success_if(is_known: bool) -> MetricFunction:
-    return lambda record: success(record) if record.proof["known"] is is_known else None
+def _success_metric_if(is_known: bool) -> MetricFunction:
+    """Return a function of a record: its success if the right move is known, or new; None otherwise."""
+    return lambda record: answer_success(record) if record.proof["known"] is is_known else None
 
 
 METRICS = (
-    share(
+    share_metric(
         "success",
-        success,
+        answer_success,
         "Success",
         "Whether the answer is the walkthrough's next action (section 3.5); unreadable answers count as wrong.",
     ),
-    share(
+    share_metric(
         "success_known",
-        _success_if(True),
+        _success_metric_if(True),
         "Success, known moves",
         "The same for known moves: the walkthrough made the move or its opposite before.",
     ),
-    share(
-        "success_new", _success_if(False), "Success, new moves", "The same for unknown moves, which lead to new places."
+    share_metric(
+        "success_new",
+        _success_metric_if(False),
+        "Success, new moves",
+        "The same for unknown moves, which lead to new places.",
     ),
-    share(
+    share_metric(
         "parsed",
-        lambda record: float(_event_value("success")(record) is not None),
+        lambda record: float(_event_value_metric("success")(record) is not None),
         "Parsed",
         "Whether the answer is readable: one of the actions.",
     ),
-    share("chance", lambda record: record.proof["chance"], "Chance", "Success rate of a random answer.", better=""),
-    share(
+    share_metric(
+        "chance", lambda record: record.proof["chance"], "Chance", "Success rate of a random answer.", better=""
+    ),
+    share_metric(
         "moving",
-        _event_value("moving"),
+        _event_value_metric("moving"),
         "Moving",
         "Whether the answer leads away from the place on the map; among readable answers.",
     ),
-    share(
+    share_metric(
         "arrives",
-        _event_value("arrives"),
+        _event_value_metric("arrives"),
         "Same place",
         "Whether the answer leads to the same place as the walkthrough, by the same move or another.",
     ),
-    share(
+    share_metric(
         "visited",
-        _event_value("visited"),
+        _event_value_metric("visited"),
         "Visited",
         "Whether the answer leads to a place that the walkthrough visited; among answers that lead away.",
         better="",
     ),
-    share(
+    share_metric(
         "known",
         lambda record: float(record.proof["known"]),
         "Known moves",
@@ -145,14 +149,14 @@ MINIGAME_FAILURES = (
 
 
 def minigame_failure(record: EpisodeRecord) -> FailureKind:
-    """Return where a wrong action leads."""
-    if event(record, "moving") is None or record.turns[-1].outcome is Outcome.ILLEGAL:
+    """Return the kind of a failure by where the wrong action leads."""
+    if last_event(record, "moving") is None or record.turns[-1].outcome is Outcome.ILLEGAL:
         return general_failure_kind(record)
-    if event(record, "arrives"):
+    if last_event(record, "arrives"):
         return SAME_PLACE
-    if not event(record, "moving"):
+    if not last_event(record, "moving"):
         return NOT_MOVING
-    return BACK if event(record, "visited") else AHEAD
+    return BACK if last_event(record, "visited") else AHEAD
 
 
 MOST_CHARACTERS = 100_000  # of a reply to search for an action
@@ -169,36 +173,40 @@ class Form:
     question: Callable[[Sequence[str]], str]
 
 
-def _printed_nearby(moves: Sequence[Edge]) -> str:
+def _printed_nearby_text(moves: Sequence[Edge]) -> str:
+    """Return the known moves from the current place as the paper prints them."""
     ways = "; ".join(f"if you want to go to {move.target}, you should go {move.action}" for move in moves)
     return f"Small local map info: {ways}.\n" if ways else ""
 
 
-def _printed_question(actions: Sequence[str]) -> str:
+def _printed_question_text(actions: Sequence[str]) -> str:
+    """Return the question as the paper prints it."""
     return (
         "Consider what you should do next, and choose one appropriate action from the valid actions list: "
         f"[{', '.join(actions)}]\nPlease just tell me the selected action without any extra words."
     )
 
 
-def _plain_nearby(moves: Sequence[Edge]) -> str:
+def _plain_nearby_text(moves: Sequence[Edge]) -> str:
+    """Return the known moves from the current place in our own words, as JSON."""
     ways = [{"action": move.action, "leads_to": move.target} for move in moves]
     return f"What is known of the ways from here: {json.dumps(ways, ensure_ascii=False) if ways else 'nothing'}\n"
 
 
-def _plain_question(actions: Sequence[str]) -> str:
+def _plain_question_text(actions: Sequence[str]) -> str:
+    """Return the question in our own words."""
     return (
         f"The walkthrough goes on. What is done next? {json.dumps(list(actions), ensure_ascii=False)}\n"
         "Choose one action of this list, and answer with it alone."
     )
 
 
-PRINTED = Form("printed", "", _printed_nearby, _printed_question)  # the paper's Example 9
+PRINTED = Form("printed", "", _printed_nearby_text, _printed_question_text)  # the paper's Example 9
 PLAIN = Form(  # of waybench
     "plain",
     "This is the walkthrough of a text game, from its start up to the present:\n",
-    _plain_nearby,
-    _plain_question,
+    _plain_nearby_text,
+    _plain_question_text,
 )
 FORMS = {form.name: form for form in (PRINTED, PLAIN)}
 
@@ -215,19 +223,21 @@ class MinigameWording(OneAnswerWording[Minigame, str]):
         self._form, self._local_map, self._searched = form, local_map, search_reply
         field = Field[Minigame]
         self.rule_fields = (
-            field("walkthrough", "The walkthrough up to the present.", _walkthrough),
-            field("nearby", "With local_map, the known moves from here.", lambda game: self._nearby(game).strip("\n")),
+            field("walkthrough", "The walkthrough up to the present.", _walkthrough_text),
+            field(
+                "nearby", "With local_map, the known moves from here.", lambda game: self._nearby_text(game).strip("\n")
+            ),
             field("actions", "The actions to choose from, one in each line.", lambda game: "\n".join(game.actions)),
             field("question", "The question, with the actions.", lambda game: form.question(game.actions)),
         )
 
-    def _nearby(self, instance: Minigame) -> str:
-        return self._form.nearby(instance.nearby) if self._local_map else ""
+    def _nearby_text(self, instance: Minigame) -> str:
+        """Return the known moves from the current place, with the option `local_map`."""
+        return self._form.nearby(instance.nearby_moves) if self._local_map else ""
 
     def rules(self, instance: Minigame) -> str:
-        """Return the whole prompt."""
-        nearby = self._nearby(instance)
-        return f"{self._form.opening}{_walkthrough(instance)}\n{nearby}{self._form.question(instance.actions)}"
+        nearby = self._nearby_text(instance)
+        return f"{self._form.opening}{_walkthrough_text(instance)}\n{nearby}{self._form.question(instance.actions)}"
 
     def parse(self, reply: str, state: AnswerState[Minigame]) -> str | Invalid:
         """Parse an action: the whole reply, up to case, spaces, quotes and punctuation.
@@ -237,11 +247,11 @@ class MinigameWording(OneAnswerWording[Minigame, str]):
         """
         if len(reply) > MOST_CHARACTERS:
             return Invalid(f"The reply has {len(reply)} characters; at most {MOST_CHARACTERS} are read.")
-        dashes = any("-" in plain(action) for action in state.instance.actions)
+        dashes = any("-" in plain_action(action) for action in state.instance.actions)
         text = normalize_name(reply, dashes=dashes)
-        actions = {plain(action): action for action in state.instance.actions}
+        actions = {plain_action(action): action for action in state.instance.actions}
         is_short = len(text) <= 2 * max(map(len, actions)) + _LONGEST_MORE
-        if is_short and (action := actions.get(plain(text, dashes=dashes))) is not None:
+        if is_short and (action := actions.get(plain_action(text, dashes=dashes))) is not None:
             return action
         if not self._searched:
             return Invalid("The reply is none of the actions in the list.")
@@ -252,25 +262,22 @@ class MinigameWording(OneAnswerWording[Minigame, str]):
         return Invalid(f"The reply names {len(mentioned) or 'none'} of the actions in the list; name one.")
 
     def render(self, action: str, state: AnswerState[Minigame]) -> str:
-        """Return the action."""
         return action
 
     def tools(self, state: AnswerState[Minigame]) -> tuple[ActionTool, ...]:
-        """Return the tool that takes one of the listed actions."""
         schema = {"type": "string", "enum": list(state.instance.actions), "description": "The action."}
         return (ActionTool("choose", "Choose the next action.", {"action": schema}),)
 
     def parse_call(self, call: ToolCall, state: AnswerState[Minigame]) -> str:
-        """Read the action."""
         return call.arguments["action"]
 
     def render_call(self, action: str, state: AnswerState[Minigame]) -> ToolCall:
-        """Return a call with the action."""
         return ToolCall("choose", {"action": action})
 
 
-def _walkthrough(instance: Minigame) -> str:
-    return walkthrough(instance.map.steps, instance.cutoff)
+def _walkthrough_text(instance: Minigame) -> str:
+    """Return the steps before the one to predict."""
+    return published_walkthrough_text(instance.map.steps, instance.cutoff)
 
 
 OPTIONS = (
@@ -304,11 +311,12 @@ SOURCE_OPTIONS = (
 
 
 def _play(protocol: str, wording: str, local_map: bool) -> Play[Minigame, AnswerState[Minigame], str]:
+    """Return the rules and the wording of an episode by the options."""
     words = MinigameWording(FORMS[wording], local_map=local_map, search_reply=protocol == SOUND.name)
     return Play(MinigameRules(), words, Limits(turns=1))
 
 
-MINIGAME = map_environment(
+MINIGAME = make_map_environment(
     "minigame",
     title="Text maps: minigames (MANGO)",
     about=read_text(__file__, "minigame.md"),

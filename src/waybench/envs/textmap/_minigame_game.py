@@ -23,15 +23,15 @@ from waybench.envs.textmap._instances import (
     LONGEST_NAME,
     Locate,
     MapInstance,
-    cut,
+    insert_published_map,
     read_map,
     read_number,
     read_texts,
-    resolve_game,
+    truncate_map,
 )
 from waybench.envs.textmap._place_map import Edge, PlaceMap, WalkthroughStep, normalize_action
-from waybench.envs.textmap._prefix import PUBLISHED_STEPS, is_reached, track
-from waybench.envs.textmap.worlds._data import DIRECTIONS, MOVING_VERBS, TextWorld, opposite
+from waybench.envs.textmap._prefix import PUBLISHED_STEPS, is_reached, places_after_steps
+from waybench.envs.textmap.worlds._data import DIRECTIONS, MOVING_VERBS, TextWorld, opposite_action
 from waybench.envs.textmap.worlds._items import IDLE
 from waybench.envs.textmap.worlds._play import WorldEngine
 
@@ -56,27 +56,28 @@ class CandidateActions(NamedTuple):
     ways: Sequence[Sequence[str]]
 
 
-def plain(action: str, *, dashes: bool = True) -> str:
-    """Normalize an action (`normalize_name`), and strip quotes and punctuation."""
+def plain_action(action: str, *, dashes: bool = True) -> str:
+    """Return a normalized action (`normalize_name`) without quotes and punctuation at its ends."""
     return normalize_name(action, dashes=dashes).strip(_ENDS)
 
 
 def draw_actions(answer: str, candidates: CandidateActions, count: int, stream: Stream) -> tuple[str, ...]:
-    """Sample a list of about `count` actions in random order; half of them are moves or directions."""
-    actions = _distinct((answer, *candidates.moves))
+    """Sample about `count` candidates and the answer, in random order; half of them are moves or directions."""
+    actions = _distinct_actions((answer, *candidates.moves))
     for groups, size in ((candidates.ways, count // 2), (candidates.local, count), (candidates.ways, count)):
         for group in groups:
-            new_actions = [action for action in _distinct((*actions, *group)) if action not in actions]
+            new_actions = [action for action in _distinct_actions((*actions, *group)) if action not in actions]
             stream.shuffle(new_actions)
             actions += new_actions[: max(0, size - len(actions))]
     stream.shuffle(actions)
     return tuple(actions)
 
 
-def _distinct(actions: Iterable[str]) -> list[str]:
+def _distinct_actions(actions: Iterable[str]) -> list[str]:
+    """Return the first of each group of actions that differ in case, quotes or punctuation only."""
     first: dict[str, str] = {}
     for action in actions:
-        first.setdefault(plain(action), action)
+        first.setdefault(plain_action(action), action)
     first.pop("", None)
     return list(first.values())
 
@@ -87,9 +88,9 @@ def candidates_from_map(place_map: PlaceMap, step: int) -> CandidateActions:
     Only the actions of the walkthrough at this place are known to be valid. The others are its actions at other places,
     first those that mention a word of the observations at this place.
     """
-    places = track(place_map, step)[:step]  # the next step is needed to know the last place
+    places = places_after_steps(place_map, step)[:step]  # the next step is needed to know the last place
     here = [number for number in range(step) if places[number] == places[-1]]
-    observed_words = {word for number in here for word in _words(place_map.steps[number].observation)}
+    observed_words = {word for number in here for word in _significant_words(place_map.steps[number].observation)}
     moves = [edge.action for edge in place_map.edges if edge.source == places[-1] and edge.target != places[-1]]
     leading = {*place_map.actions, *_WAYS}
     done_here = [
@@ -98,19 +99,20 @@ def candidates_from_map(place_map: PlaceMap, step: int) -> CandidateActions:
         if places[number - 1] == places[-1]
     ]
     simple_actions = [
-        action for step in place_map.steps[1:] if _is_simple(step) and (action := normalize_action(step.action))
+        action for step in place_map.steps[1:] if _is_single_command(step) and (action := normalize_action(step.action))
     ]
     elsewhere = sorted({action for action in simple_actions if action not in leading})
-    mentioned = [action for action in elsewhere if _words(action.partition(" ")[2]) & observed_words]
+    mentioned = [action for action in elsewhere if _significant_words(action.partition(" ")[2]) & observed_words]
     local = ([action for action in done_here if action not in leading], mentioned, elsewhere, IDLE)
     return CandidateActions(moves, local, ([way for way in _WAYS if way in place_map.actions], DIRECTIONS))
 
 
-def _words(text: str) -> set[str]:
+def _significant_words(text: str) -> set[str]:
+    """Return the words of a text in lower case, without the most common ones."""
     return set(_WORD.findall(text.lower())) - _COMMON
 
 
-def _is_simple(step: WalkthroughStep) -> bool:
+def _is_single_command(step: WalkthroughStep) -> bool:
     """Return whether an action is a single command that can be listed."""
     return not set(step.action) & set(",.;:[]\"'") and step.action.isprintable()
 
@@ -122,7 +124,7 @@ def candidates_from_world(world: TextWorld, steps: Sequence[WalkthroughStep]) ->
     for step in steps[1:]:
         now = play.act(now, step.action).after
     ways = [way for way in world.exits if way.source == now.place]
-    dark, here = play.dark(now), play.things_here(now)
+    dark, here = play.dark(now), play.names_of_things_here(now)
     carried = [thing for number, thing in enumerate(world.things) if now.taken >> number & 1]
     things = [] if dark else [thing for thing in world.things if thing.place == now.place and thing.name in here]
     doing = [f"{verb} {thing.name}" for verb in ("examine", "search") for thing in things]
@@ -154,8 +156,8 @@ class Minigame(MapInstance):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Where the player is after each step from 0 to the cutoff."""
-        return track(self.map, self.step)[: self.step]  # the next step is needed to know the last place
+        """The places of the player after each step from 0 to the cutoff."""
+        return places_after_steps(self.map, self.step)[: self.step]  # the next step is needed to know the last place
 
     @property
     def is_known(self) -> bool:
@@ -168,12 +170,11 @@ class Minigame(MapInstance):
         return is_reached(self.move.forward, self.cutoff)
 
     @property
-    def nearby(self) -> list[Edge]:
+    def nearby_moves(self) -> list[Edge]:
         """The known moves that lead away from the current place."""
         return [edge for edge in outgoing_moves(self) if is_reached(edge.named_step, self.cutoff)]
 
     def question_json(self) -> dict[str, Json]:
-        """Return the minigame as JSON, without the map."""
         return {"step": self.step, "actions": list(self.actions)}
 
 
@@ -193,21 +194,15 @@ def sample_minigames(
     choices: int = CHOICES,
     world: TextWorld | None = None,
 ) -> list[Minigame]:
-    """Sample moves of a walkthrough to predict, uniformly without replacement.
+    """Sample at most `count` moves of a walkthrough to predict, uniformly without replacement.
 
-    The list of actions of a step depends on the map and the number of choices only, not on the stream.
-
-    Args:
-        place_map: The map, with its whole walkthrough.
-        cutoff: The last step to predict; at most 70 for a published map, which has no positions after that.
-        count: Most minigames; a sample of fewer is a prefix of a sample of more.
-        stream: Random stream.
-        moves: "all": every step that leads to another place; "known": only steps whose move is known before.
-        choices: Approximate number of actions in the list.
-        world: The generated world of the walkthrough, if any; its engine knows the valid actions.
+    With `moves` "known", only steps whose move is known before are used. About `choices` actions are listed, valid ones
+    by the engine of the generated `world`, if any; the list depends on map and step, not on the stream. A sample of
+    fewer minigames is a prefix of a larger one. `cutoff`, the last step to predict, is at most 70 for a published map,
+    which has no positions after that.
     """
     last = min(cutoff, place_map.last_step)
-    places = _places(place_map, last)
+    places = _cached_places_after_steps(place_map, last)
     steps = [step for step in range(1, last + 1) if places and places[step] != places[step - 1]]
     stream.shuffle(steps)
     games: list[Minigame] = []
@@ -217,29 +212,29 @@ def sample_minigames(
         move = move_at(place_map, step)
         if move is None or (moves == "known" and not is_reached(move.named_step, step - 1)):
             continue
-        actions = valid_actions(place_map, step, move, choices, world)
-        games.append(Minigame(cut(place_map, step - 1), step - 1, move, actions))
+        actions = draw_valid_actions(place_map, step, move, choices, world)
+        games.append(Minigame(truncate_map(place_map, step - 1), step - 1, move, actions))
     return games
 
 
-def _places(place_map: PlaceMap, last: int) -> tuple[str, ...]:
-    """Return the place of the player after each step; empty if it is unknown."""
+def _cached_places_after_steps(place_map: PlaceMap, last: int) -> tuple[str, ...]:
+    """Return the place of the player after each step up to the last one; empty if it is unknown."""
     try:
-        return track(place_map, last)
+        return places_after_steps(place_map, last)
     except UsageError:
         return ()
 
 
 def move_at(place_map: PlaceMap, step: int) -> Edge | None:
     """Return the move of the map that a step of the walkthrough makes; None if it makes none."""
-    places = _places(place_map, step)
+    places = _cached_places_after_steps(place_map, step)
     if not places or places[step] == places[step - 1]:
         return None
     ends = (places[step - 1], places[step], normalize_action(place_map.steps[step].action))
-    return next((edge for edge in place_map.edges if edge[:3] == ends and plain(edge.action)), None)
+    return next((edge for edge in place_map.edges if edge[:3] == ends and plain_action(edge.action)), None)
 
 
-def valid_actions(
+def draw_valid_actions(
     place_map: PlaceMap, step: int, move: Edge, choices: int = CHOICES, world: TextWorld | None = None
 ) -> tuple[str, ...]:
     """Return about `choices` actions to choose from at a step, sampled with a stream of the map and the step."""
@@ -261,12 +256,13 @@ def decode_minigame(data: Json) -> Minigame:
     move = move_at(place_map, step) if place_map.last_step else None
     if move is None:
         raise DataError(f"step: step {step} of the walkthrough makes no move of the map; give a step that does")
-    actions = read_texts(data, "actions") if "actions" in data else valid_actions(place_map, step, move)
+    actions = read_texts(data, "actions") if "actions" in data else draw_valid_actions(place_map, step, move)
     _check_actions(actions, move)
-    return Minigame(cut(place_map, step - 1), step - 1, move, tuple(actions))
+    return Minigame(truncate_map(place_map, step - 1), step - 1, move, tuple(actions))
 
 
 def _check_actions(actions: list[str] | tuple[str, ...], move: Edge) -> None:
+    """Raise a DataError unless the list of actions is long enough, without duplicates, and has the right one."""
     if not 2 <= len(actions) <= MOST_CHOICES:
         raise DataError(f"actions: {len(actions)} of them; give from 2 to {MOST_CHOICES}")
     invalid = next(
@@ -274,7 +270,7 @@ def _check_actions(actions: list[str] | tuple[str, ...], move: Edge) -> None:
     )
     if invalid is not None:
         raise DataError(f"actions: {invalid[:40]!a} is not an action on one line with 1 to {LONGEST_NAME} characters")
-    plain_actions = {plain(action) for action in actions}
+    plain_actions = {plain_action(action) for action in actions}
     if len(plain_actions) < len(actions) or "" in plain_actions:
         raise DataError("actions: two of them are the same but for case, blanks and punctuation, or one is empty")
     if move.action not in actions:
@@ -291,18 +287,17 @@ def resolve_minigame(data: Json, locate: Locate) -> Json:
     read_number(data, "step", 1, PUBLISHED_STEPS, "a step whose place is known")
     # The actions are sampled from the whole walkthrough.
     fields = {key: value for key, value in data.items() if key != "cutoff"}
-    return decode_minigame(resolve_game(fields, locate)).to_json()
+    return decode_minigame(insert_published_map(fields, locate)).to_json()
 
 
 class MinigameRules(OneAnswerGame[Minigame, str]):
     """The player chooses an action; it is right if it is the next action of the walkthrough."""
 
     def answers(self, instance: Minigame) -> Sequence[str]:
-        """Return the actions that are listed."""
         return instance.actions
 
     def judge(self, instance: Minigame, answer: str) -> Judgement:
-        """Compare an action with the walkthrough."""
+        """Compare an action with the walkthrough's; the events say where it leads on the map."""
         ends = {edge.target for edge in outgoing_moves(instance) if edge.action == answer}
         events: dict[str, Json] = {
             "moving": bool(ends),
@@ -313,11 +308,9 @@ class MinigameRules(OneAnswerGame[Minigame, str]):
         return Judgement(float(answer == instance.move.action), events, outcome)
 
     def encode(self, action: str) -> Json:
-        """Return the action."""
         return action
 
     def decode(self, action: Json) -> str:
-        """Read what `encode` wrote."""
         if not isinstance(action, str) or not 1 <= len(action) <= LONGEST_NAME or not action.isprintable():
             raise DataError("an action is a text in one line")
         return action
@@ -336,14 +329,14 @@ def explorer(state: AnswerState[Minigame], rng: Stream) -> str:
     here = [number for number, place in enumerate(places) if place == places[-1]]
     observations = " ".join(game.map.steps[number].observation.lower() for number in here)
     tried_actions = {normalize_action(game.map.steps[number + 1].action) for number in here[:-1]} | {
-        edge.action for edge in game.nearby
+        edge.action for edge in game.nearby_moves
     }
     return min(moves or game.actions, key=lambda action: (action in tried_actions, action not in observations))
 
 
 def reverse(state: AnswerState[Minigame], rng: Stream) -> str:
     """Choose the opposite of the last move; if it is not listed, choose like `explorer`."""
-    back = opposite(_last_move(state.instance))
+    back = opposite_action(_last_move(state.instance))
     return back if back in state.instance.actions else explorer(state, rng)
 
 
@@ -356,7 +349,7 @@ def straight(state: AnswerState[Minigame], rng: Stream) -> str:
 def nearby(state: AnswerState[Minigame], rng: Stream) -> str:
     """Choose a random known move from here; if there is none, choose any action."""
     game = state.instance
-    moves = [edge.action for edge in game.nearby if edge.action in game.actions]
+    moves = [edge.action for edge in game.nearby_moves if edge.action in game.actions]
     return rng.choice(moves or game.actions)
 
 

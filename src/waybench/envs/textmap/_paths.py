@@ -22,7 +22,7 @@ from waybench.envs.textmap._prefix import EasyOrHard, Labels, Rule, edge_labels,
 Ints = NDArray[np.int64]
 Bits = NDArray[np.uint8]
 
-OVER = -1  # returned by `walk` when the budget is exceeded
+OVER = -1  # returned by `enumerate_simple_paths` when the budget is exceeded
 BUDGET = 100_000_000  # paths; a few seconds, and forty times the number of the largest published map
 BLOCK = 1 << 12  # most paths in one block
 BLOCK_MOVES = 1 << 16  # most moves in one block, unless one path can have more
@@ -30,7 +30,7 @@ _KINDS: dict[EasyOrHard | None, int] = {None: -1, "easy": 0, "hard": 1}
 _FAR = 1 << 14  # more moves than any path has; the sum of two is below 2**16
 
 
-def walk(
+def enumerate_simple_paths(
     first: Ints,
     heads: Ints,
     moves: Ints,
@@ -185,8 +185,8 @@ class Block:
         """Yield the moves of each path, as numbers of edges of the map."""
         return (self.moves[start:end] for start, end in pairwise(self.starts.tolist()))
 
-    def greatest(self, values: Ints) -> Ints:
-        """Return the maximum over the moves of each path; `values` have shape (edges of the map, ...)."""
+    def maximum_over_moves(self, values: Ints) -> Ints:
+        """Return the maximum of `values`, of shape (edges of the map, ...), over the moves of each path."""
         return np.maximum.reduceat(values[self.moves], self.starts[:-1])
 
 
@@ -226,18 +226,18 @@ class Paths:
         first = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
         self._graph = _Graph(first, heads, moves, hard[moves])
 
-    def tally(self, choice: PathSelection = ALL) -> PathCounts:
+    def count_paths(self, choice: PathSelection = ALL) -> PathCounts:
         """Count paths."""
-        search = self._search(choice)
+        search = self._start_search(choice)
         search.pairs = np.zeros((len(self._map.places),) * 2, dtype=np.int64)
-        search.go()
+        search.find_next_block()
         return PathCounts(search.pairs, search.lengths)
 
-    def blocks(self, choice: PathSelection = ALL) -> Iterator[Block]:
+    def blocks(self, selection: PathSelection = ALL) -> Iterator[Block]:
         """Yield blocks of paths; memory does not grow with their number."""
-        yield from self._search(choice, writes=True).blocks()
+        yield from self._start_search(selection, writes=True).blocks()
 
-    def sample(self, count: int, stream: Stream, choice: PathSelection = ALL) -> list[tuple[int, ...]]:
+    def sample_paths(self, count: int, stream: Stream, selection: PathSelection = ALL) -> list[tuple[int, ...]]:
         """Sample paths uniformly without replacement; all paths, shuffled, if there are at most `count`.
 
         A sample of fewer paths is a prefix of a sample of more. The paths are not listed: they are counted first, then
@@ -249,18 +249,19 @@ class Paths:
         Raises:
             UsageError: If there are more paths than the budget.
         """
-        counting = self._search(choice)
-        counting.go()
+        counting = self._start_search(selection)
+        counting.find_next_block()
         ranks = stream.distinct(int(counting.lengths.sum()), count)
         ordered = np.sort(np.array(ranks, dtype=np.int64))
         if not ranks:
             return []
-        search = self._search(choice, writes=True)
+        search = self._start_search(selection, writes=True)
         search.ranks = ordered
         paths = [tuple(path.tolist()) for block in search.blocks() for path in block]
         return [paths[position] for position in np.searchsorted(ordered, ranks)]
 
-    def _search(self, choice: PathSelection, *, writes: bool = False) -> "_Search":
+    def _start_search(self, choice: PathSelection, *, writes: bool = False) -> "_Search":
+        """Return a new enumeration of the selected paths, which keeps their moves only if `writes`."""
         return _Search(self._map.name, self._graph, choice, self._budget, writes)
 
 
@@ -294,9 +295,9 @@ class _Search:
         self.pairs: Ints = np.zeros((0, 0), dtype=np.int64)
         self.ranks: Ints = np.zeros(0, dtype=np.int64)
 
-    def go(self) -> int:
-        """Continue until the end or until a block is full; return the number of paths in the block."""
-        path_count: int = _compile_search()(
+    def find_next_block(self) -> int:
+        """Find paths up to the end or until the block is full; return the number of paths in the block."""
+        path_count: int = _compiled_enumeration()(
             *(*self._graph, *self._query, self._budget, self.ranks, self._state, self._nodes, self._cursors),
             *(self._hard_prefix, self._on_path, self.pairs, self.lengths),
             *(self._starts, self._path_moves),
@@ -311,16 +312,16 @@ class _Search:
     def blocks(self) -> Iterator[Block]:
         """Yield all remaining paths in blocks; the arrays are copies."""
         while self._state[0] <= self._last:  # the start place
-            path_count = self.go()
+            path_count = self.find_next_block()
             if path_count:
                 starts = self._starts[: path_count + 1].copy()
                 yield Block(starts, self._path_moves[: starts[-1]].copy())
 
 
 @cache
-def _compile_search() -> Callable[..., int]:
-    """Compile the loop when it is first needed."""
-    return compiled(walk)
+def _compiled_enumeration() -> Callable[..., int]:
+    """Return `enumerate_simple_paths` compiled; that happens when it is first needed."""
+    return compiled(enumerate_simple_paths)
 
 
 Masks = npt.NDArray[np.bool_]
@@ -369,19 +370,21 @@ class Routes:
         length = int(self._lengths[0, self._number[source], self._number[target]])
         return length if length < _FAR else None
 
-    def is_walked(self, source: str, target: str) -> bool:
+    def has_walked_shortest_path(self, source: str, target: str) -> bool:
         """Return whether some shortest path between two different places has only moves that are made."""
         shortest, shortest_walked = self._lengths[:, self._number[source], self._number[target]].tolist()
         return shortest_walked == shortest < _FAR
 
     def difficulty(self, source: str, target: str, cutoff: int, rule: Rule = "released") -> EasyOrHard | None:
         """Return the difficulty of finding a route between two different places; see `Labels.difficulty`."""
-        return self.labels(source, target).difficulty(cutoff, rule, walked=self.is_walked(source, target))
+        return self.labels(source, target).difficulty(
+            cutoff, rule, walked=self.has_walked_shortest_path(source, target)
+        )
 
-    def pairs(self, difficulty: EasyOrHard, cutoff: int, rule: Rule = "released") -> list[int]:
+    def pair_numbers(self, difficulty: EasyOrHard, cutoff: int, rule: Rule = "released") -> list[int]:
         """Return the numbers of all pairs of different places of this difficulty, in the order of the places.
 
-        The same as `difficulty` of each pair, for all pairs at once. A number stands for the pair that `pair` returns.
+        The same as `difficulty` of each pair, for all pairs at once; `pair_of_number` returns the pair of a number.
         """
         which, last = Labels(*range(len(Labels._fields))), min(cutoff, NEVER - 1)
         walked: Masks = self._lengths[1] == self._lengths[0]
@@ -391,7 +394,7 @@ class Routes:
         np.fill_diagonal(wanted, val=False)
         return np.flatnonzero(wanted).tolist()
 
-    def pair(self, number: int) -> tuple[str, str]:
+    def pair_of_number(self, number: int) -> tuple[str, str]:
         """Return the pair (source, target) of a number."""
         source, target = divmod(number, len(self._places))
         return self._places[source], self._places[target]

@@ -89,7 +89,7 @@ class PlaceMap:
         """Number of the walkthrough's last step; 0 if it has none."""
         return self.steps[-1].number if self.steps else 0
 
-    def edge(self, source: str, action: str, target: str) -> Edge:
+    def find_edge(self, source: str, action: str, target: str) -> Edge:
         """Return the move with these names.
 
         Raises:
@@ -118,10 +118,8 @@ def edges_of_traversals(
 ) -> tuple[Edge, ...]:
     """Return the moves of a map, in the order in which they become known.
 
-    Args:
-        traversals: The moves of the walkthrough, in its order.
-        named_at: For each stay at a place, the step that shows its name; `NEVER` if none does.
-        inferred: Move that can be inferred -> number in `traversals` of the move that it is inferred from.
+    `traversals` are in the order of the walkthrough. `named_at` has for each stay at a place the step that shows its
+    name, `NEVER` if none does. `inferred` has for each move that can be inferred the number of its traversal.
     """
     named_steps = _named_steps(traversals, list(named_at))
     times: dict[Move, list[int]] = {}
@@ -129,17 +127,19 @@ def edges_of_traversals(
         times.setdefault(traversal.move, []).append(number)
     edges: list[Edge] = []
     for move in times.keys() | inferred.keys():
-        forward, forward_named = _first(traversals, named_steps, times.get(move, ()))
+        forward, forward_named = _first_and_first_named_step(traversals, named_steps, times.get(move, ()))
         start = inferred.get(move)
         backs = () if start is None else [number for number in times[traversals[start].move] if number >= start]
-        back, back_named = _first(traversals, named_steps, backs)
+        back, back_named = _first_and_first_named_step(traversals, named_steps, backs)
         source, action, target = move
         edges.append(Edge(source, target, action, forward, back, forward_named, back_named))
     return tuple(sorted(edges, key=lambda edge: (edge.known_step, edge.forward, edge[:3])))
 
 
-def _first(traversals: Sequence[Traversal], named_steps: Sequence[int], numbers: Sequence[int]) -> tuple[int, int]:
-    """Return the first step of the given traversals, and the first at which the names of both places are known."""
+def _first_and_first_named_step(
+    traversals: Sequence[Traversal], named_steps: Sequence[int], numbers: Sequence[int]
+) -> tuple[int, int]:
+    """Return the first step of some traversals, and the first at which both places' names are known."""
     if not numbers:
         return NEVER, NEVER
     return traversals[numbers[0]].step, min(named_steps[number] for number in numbers)
@@ -169,14 +169,14 @@ def load_map(folder: Path, name: str) -> PlaceMap:
         DataError: If a file is invalid; the message names the file and the record.
     """
     places, actions = (
-        read_names(_list(file), str(file))
+        read_names(_read_json_list(file), str(file))
         for file in (folder / f"{name}.{part}.json" for part in ("locations", "actions"))
     )
     path = folder / f"{name}.walkthrough"
     text = read_text_file(path, LARGEST_FILE, _FILE)
     steps = read_walkthrough(text.rstrip("\n") + "\n", str(path))  # editors drop or add the last line break
     file = folder / f"{name}.edges.json"
-    edges = read_edges(_list(file), str(file), frozenset(places), frozenset(actions), steps[-1].number)
+    edges = read_edges(_read_json_list(file), str(file), frozenset(places), frozenset(actions), steps[-1].number)
     _check_steps(edges, steps, str(file))
     return PlaceMap(name, places, actions, edges, steps)
 
@@ -237,7 +237,8 @@ def walkthrough_text(steps: Sequence[WalkthroughStep], upto: int | None = None) 
     return blocks + _SEPARATOR
 
 
-def _list(path: Path) -> list[Json]:
+def _read_json_list(path: Path) -> list[Json]:
+    """Read a file with a JSON list."""
     data = read_json_file(path, LARGEST_FILE, _FILE)
     if not is_array(data):
         raise DataError(f"{path}: not a list")
@@ -248,14 +249,15 @@ def read_names(records: Sequence[Json], where: str) -> tuple[str, ...]:
     """Read a map's list of places or of actions."""
     positions: dict[str, int] = {}
     for number, value in enumerate(records):
-        text = _name(value, f"{where}: record {number}")
+        text = _read_name(value, f"{where}: record {number}")
         if text in positions:
             raise DataError(f"{where}: record {number}: {text[:60]!r} occurs twice, first as record {positions[text]}")
         positions[text] = number
     return tuple(positions)
 
 
-def _name(value: Json, where: str) -> str:
+def _read_name(value: Json, where: str) -> str:
+    """Read the name of a place or an action."""
     if not isinstance(value, str) or not value.strip():
         raise DataError(f"{where}: expected a name, found {str(value)[:60]!a}")
     try:
@@ -273,7 +275,7 @@ def read_edges(
     edges: list[Edge] = []
     for number, record in enumerate(records):
         where = f"{file}: record {number}"
-        edge = _edge(record, where, last)
+        edge = _read_edge(record, where, last)
         for place, key in ((edge.source, "src_node"), (edge.target, "dst_node")):
             if place not in places:
                 raise DataError(f"{where}: {key}: {place[:60]!r} is not among the locations")
@@ -289,23 +291,25 @@ def read_edges(
     return tuple(edges)
 
 
-def _edge(record: Json, where: str, last: int) -> Edge:
+def _read_edge(record: Json, where: str, last: int) -> Edge:
+    """Read the record of a move, with the published fields."""
     if not is_object(record):
         raise DataError(f"{where}: not an object")
     source, target, action = (
-        _name(_field(record, key, where), f"{where}: {key}") for key in ("src_node", "dst_node", "action")
+        _read_name(_require_field(record, key, where), f"{where}: {key}") for key in ("src_node", "dst_node", "action")
     )
-    edge = Edge(source, target, action, *[_step(record, key, where, last) for key in _FIELDS])
+    edge = Edge(source, target, action, *[_read_step_number(record, key, where, last) for key in _FIELDS])
     for key, least in (("edge_min_step", edge.known_step), ("edge_min_step_answerable", edge.named_step)):
-        if _step(record, key, where, last) != least:
+        if _read_step_number(record, key, where, last) != least:
             raise DataError(f"{where}: {key}: it is {record[key]}, but the lesser of its two steps is {least}")
     if edge.named_step >= NEVER or edge.known_step >= NEVER:
         raise DataError(f"{where}: the move is never made or inferred: all steps are {NEVER}")
     return edge
 
 
-def _step(record: dict[str, Json], key: str, where: str, last: int) -> int:
-    value = _field(record, key, where)
+def _read_step_number(record: dict[str, Json], key: str, where: str, last: int) -> int:
+    """Read a step of a record: from 1 to `last`, or `NEVER`."""
+    value = _require_field(record, key, where)
     if type(value) is not int or not (1 <= value <= last or value == NEVER):
         raise DataError(
             f"{where}: {key}: {ascii(str(value)[:60])[1:-1]} is neither a step from 1 to {last} nor {NEVER}"
@@ -313,7 +317,8 @@ def _step(record: dict[str, Json], key: str, where: str, last: int) -> int:
     return value
 
 
-def _field(record: dict[str, Json], key: str, where: str) -> Json:
+def _require_field(record: dict[str, Json], key: str, where: str) -> Json:
+    """Return a field of a record; a DataError if it is missing."""
     if key not in record:
         raise DataError(f"{where}: {key} is missing")
     return record[key]

@@ -99,20 +99,21 @@ class Tokenizer(Protocol):
         ...
 
 
-def walkthrough(steps: Sequence[WalkthroughStep], last: int | None = None) -> str:
+def published_walkthrough_text(steps: Sequence[WalkthroughStep], last: int | None = None) -> str:
     """Return a walkthrough up to step `last` (None for all), as the published program shows it (spec, section 4).
 
     If steps follow, the text ends with an extra empty line.
     """
-    text = _text(steps, last)
+    text = _text_without_separators(steps, last)
     return text if last is not None and last < steps[-1].number else text.removesuffix("\n")
 
 
-def _text(steps: Sequence[WalkthroughStep], last: int | None = None) -> str:
+def _text_without_separators(steps: Sequence[WalkthroughStep], last: int | None = None) -> str:
+    """Return the steps of a walkthrough up to `last` without lines of "=" and blanks at the ends."""
     return walkthrough_text(steps, last).strip().replace("=" * 11, "")
 
 
-def published_cut(steps: Sequence[WalkthroughStep], tokenizer: Tokenizer, tokens: int) -> int | None:
+def last_step_by_published_rule(steps: Sequence[WalkthroughStep], tokenizer: Tokenizer, tokens: int) -> int | None:
     """Return the last step that the published program shows within a number of tokens; None if all steps fit.
 
     The program takes the last but one step number in the text of the first tokens. So the last step is left out even if
@@ -121,7 +122,7 @@ def published_cut(steps: Sequence[WalkthroughStep], tokenizer: Tokenizer, tokens
     Raises:
         UsageError: If no step fits.
     """
-    encoded = tokenizer.encode(_text(steps))
+    encoded = tokenizer.encode(_text_without_separators(steps))
     if len(encoded) <= tokens:
         return None
     text = tokenizer.decode(encoded[:tokens])
@@ -131,10 +132,12 @@ def published_cut(steps: Sequence[WalkthroughStep], tokenizer: Tokenizer, tokens
     return int(numbers[-2].split("\n", 1)[0])
 
 
-def fitting_cut(steps: Sequence[WalkthroughStep], tokenizer: Tokenizer, tokens: int) -> int | None:
+def last_step_that_fits(steps: Sequence[WalkthroughStep], tokenizer: Tokenizer, tokens: int) -> int | None:
     """Return the last step that fits into a number of tokens; None if all steps fit."""
     numbers = [step.number for step in steps]
-    step_count = bisect_right(numbers, tokens, key=lambda last: len(tokenizer.encode(walkthrough(steps, last))))
+    step_count = bisect_right(
+        numbers, tokens, key=lambda last: len(tokenizer.encode(published_walkthrough_text(steps, last)))
+    )
     if step_count == 0:
         raise UsageError(f"{tokens} tokens are too few for one step of the walkthrough")
     return None if step_count == len(steps) else numbers[step_count - 1]
@@ -163,7 +166,7 @@ def seen_names(place_map: PlaceMap, last: int) -> PromptNames:
     )
 
 
-def simplify_steps(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[WalkthroughStep, ...]:
+def steps_with_place_names(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[WalkthroughStep, ...]:
     """Return the walkthrough with the name of the place in place of each observation (the paper's "-S").
 
     `last` is the last step whose moves are on the map; later positions are unknown.
@@ -171,11 +174,11 @@ def simplify_steps(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[Wa
     steps = (step for step in place_map.steps if step.number <= last)
     return tuple(
         WalkthroughStep(step.number, step.action, f"{place}\n")
-        for step, place in zip(steps, track(place_map, last), strict=True)
+        for step, place in zip(steps, places_after_steps(place_map, last), strict=True)
     )
 
 
-def track(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[str, ...]:
+def places_after_steps(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[str, ...]:
     """Return the place of the player after each step of the walkthrough up to `last`.
 
     The map has the step at which each move is made for the first time. Between these steps, an action that has led
@@ -215,7 +218,7 @@ def track(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[str, ...]:
     return tuple(reversed(track_places))
 
 
-def with_ids(place_map: PlaceMap, ids: Mapping[str, str]) -> PlaceMap:
+def with_machine_ids(place_map: PlaceMap, ids: Mapping[str, str]) -> PlaceMap:
     """Return a map whose places have machine ids in their names (paper, section A.2).
 
     The id follows the name in parentheses, as in "in debris room (obj59)", and replaces a remark in parentheses at the
@@ -234,7 +237,7 @@ def with_ids(place_map: PlaceMap, ids: Mapping[str, str]) -> PlaceMap:
     return replace(place_map, places=tuple(names.values()), edges=edges)
 
 
-def with_ids_from_file(place_map: PlaceMap, folder: Path) -> PlaceMap:
+def with_machine_ids_from_file(place_map: PlaceMap, folder: Path) -> PlaceMap:
     """Return a map whose places have machine ids in their names, by NAME.anno2code.json (place -> ids) in a folder.
 
     Raises:
@@ -248,17 +251,19 @@ def with_ids_from_file(place_map: PlaceMap, folder: Path) -> PlaceMap:
     machine_ids = {place: " ".join(map(_machine_id, ids)) for place, ids in data.items()}
     # MANGO's own files have the names as annotated, and its maps have them in lower case.
     lower = {place.lower(): ids for place, ids in machine_ids.items()}
-    return with_ids(place_map, {place: machine_ids.get(place) or lower.get(place, "") for place in place_map.places})
+    return with_machine_ids(
+        place_map, {place: machine_ids.get(place) or lower.get(place, "") for place in place_map.places}
+    )
 
 
 def _machine_id(code: Json) -> str:
-    """Return the id in a code as `waybench textmap build` writes it ("27") or as MANGO does ("hole (obj102)")."""
+    """Return the id in a code written by `waybench textmap build` ("27") or by MANGO ("hole (obj102)")."""
     published = _PUBLISHED_ID.search(str(code))
     return published[1] if published else str(code)
 
 
-def published_steps(record: EpisodeRecord, options: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the number of steps of a published walkthrough that are shown if no option gives it."""
+def default_prefix_steps(record: EpisodeRecord, options: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the option `prefix_steps` of a published walkthrough if no option limits it."""
     published = dict(record.item).get("key") == DATA_SET and not options.get("prefix_tokens")
     # A minigame shows what comes before its step, and has no last step of its own; a short walkthrough is shown whole.
     cutoff, place_map = record.instance.get("cutoff", PUBLISHED_STEPS), record.instance.get("map")

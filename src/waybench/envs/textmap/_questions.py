@@ -79,31 +79,31 @@ def destination_questions(place_map: PlaceMap) -> Iterator[DestinationQuestion]:
     texts = [json.dumps({"action": edge.action, "node": edge.target, "prev_node": edge.source}) for edge in edges]
     edge_steps = np.array([edge_labels(edge) for edge in edges], dtype=np.int64)
     for block in Paths(place_map).blocks():
-        for path, labels in zip(block, block.greatest(edge_steps).tolist(), strict=True):
+        for path, labels in zip(block, block.maximum_over_moves(edge_steps).tolist(), strict=True):
             numbers: list[int] = path.tolist()
             moves = tuple(edges[number] for number in numbers)
             shortest = table.shortest(moves[0].source, moves[-1].target)
             assert shortest is not None, "the path itself is a way"
             published = f"[{', '.join(texts[number] for number in numbers)}]"  # the same separator as `json.dumps`
-            yield DestinationQuestion(_hash(published), moves, shortest, Labels(*labels))
+            yield DestinationQuestion(_sha256_hex(published), moves, shortest, Labels(*labels))
 
 
 def route_questions(place_map: PlaceMap) -> Iterator[RouteQuestion]:
     """Yield the questions of all ordered pairs of different places, in the order of the map's places."""
     from waybench.envs.textmap._paths import Paths, routes
 
-    counts = Paths(place_map).tally().pairs
+    counts = Paths(place_map).count_paths().pairs
     table = routes(place_map)
     for source, row in zip(place_map.places, counts, strict=True):
         for target, count in zip(place_map.places, row.tolist(), strict=True):
             if source != target:
-                identity = _hash(json.dumps({"dst_node": target, "src_node": source}))
+                identity = _sha256_hex(json.dumps({"dst_node": target, "src_node": source}))
                 shortest, labels = table.shortest(source, target), table.labels(source, target)
-                walked = table.is_walked(source, target)
+                walked = table.has_walked_shortest_path(source, target)
                 yield RouteQuestion(identity, source, target, count, shortest, labels, walked)
 
 
-def _hash(text: str) -> str:
+def _sha256_hex(text: str) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
@@ -132,7 +132,7 @@ def count_questions(place_map: PlaceMap, cutoff: int, rule: Rule) -> Counts:
     from waybench.envs.textmap._paths import Paths
 
     edges = [edge for edge in place_map.edges if is_reached(edge_labels(edge).answerable_from(rule), cutoff)]
-    tally = Paths(place_map, cutoff, rule).tally()
+    tally = Paths(place_map, cutoff, rule).count_paths()
     easy, hard = tally.lengths.sum(axis=1).tolist()
     routes: Counter[EasyOrHard | None] = Counter(
         question.difficulty(cutoff, rule) for question in route_questions(place_map)
@@ -179,28 +179,30 @@ def write_map(
         UsageError: If a file cannot be written.
     """
     write = _FileWriter(folder, place_map.name)
-    write.text("walkthrough", walkthrough_text(place_map.steps))
-    write.json("locations", place_map.places)
-    write.json("actions", place_map.actions)
-    write.json("edges", [_edge_record(edge) for edge in place_map.edges])
+    write.write_text("walkthrough", walkthrough_text(place_map.steps))
+    write.write_json("locations", place_map.places)
+    write.write_json("actions", place_map.actions)
+    write.write_json("edges", [_edge_record(edge) for edge in place_map.edges])
     if codes is not None:
-        write.json("anno2code", {name: list(ids) for name, ids in codes.items()})
-        write.json("code2anno", {code: name for name, ids in codes.items() for code in ids})
+        write.write_json("anno2code", {name: list(ids) for name, ids in codes.items()})
+        write.write_json("code2anno", {code: name for name, ids in codes.items() for code in ids})
     return _write_questions(write, place_map, most_paths)
 
 
 def _write_questions(write: "_FileWriter", place_map: PlaceMap, most_paths: int) -> WriteResult:
+    """Write the questions of all pairs of places and, up to `most_paths`, of all simple paths."""
     from waybench.envs.textmap._paths import BUDGET, Paths
 
     try:
-        easy, hard = Paths(place_map).tally().lengths.sum(axis=1).tolist()
+        easy, hard = Paths(place_map).count_paths().lengths.sum(axis=1).tolist()
     except UsageError:
         why = f"not written: there are more than {BUDGET:,} simple paths; label fewer steps for a smaller map"
-        left_out = tuple(f"{write.path(kind).name} {why}" for kind in ("all_pairs", "all2all"))
+        left_out = tuple(f"{write.path_of_kind(kind).name} {why}" for kind in ("all_pairs", "all2all"))
         return WriteResult(tuple(write.paths), left_out, None, None)
     difficulties: Counter[str | None] = Counter()
 
-    def pairs() -> Iterator[str]:
+    def pair_record_lines() -> Iterator[str]:
+        """Yield a line of JSON for each pair of places, and count their difficulties."""
         for question in route_questions(place_map):
             difficulties[question.difficulty(place_map.last_step)] += 1
             ends: dict[str, Json] = {"src_node": question.source, "dst_node": question.target}
@@ -208,21 +210,21 @@ def _write_questions(write: "_FileWriter", place_map: PlaceMap, most_paths: int)
                 {**ends, "num_paths": question.num_paths, "id": question.id, **_label_record(question.labels)}
             )
 
-    write.lines("all_pairs", pairs())
+    write.write_lines("all_pairs", pair_record_lines())
     left_out = ()
     if easy + hard <= most_paths:
-        write.lines("all2all", _paths(place_map))
+        write.write_lines("all2all", _path_record_lines(place_map))
     else:
         left_out = (
-            f"{write.path('all2all').name} not written: it would have {easy + hard:,} lines, one for each simple path; "
-            f"the limit is {most_paths:,}",
+            f"{write.path_of_kind('all2all').name} not written: it would have {easy + hard:,} lines, one for each "
+            f"simple path; the limit is {most_paths:,}",
         )
     return WriteResult(
         tuple(write.paths), left_out, Shares(easy, hard), Shares(difficulties["easy"], difficulties["hard"])
     )
 
 
-def _paths(place_map: PlaceMap) -> Iterator[str]:
+def _path_record_lines(place_map: PlaceMap) -> Iterator[str]:
     """Yield one line for each simple path; the text of each move is computed once."""
     moves = {
         edge: json.dumps({"prev_node": edge.source, "node": edge.target, "action": edge.action, **_step_record(edge)})
@@ -236,10 +238,12 @@ def _paths(place_map: PlaceMap) -> Iterator[str]:
 
 
 def _edge_record(edge: Edge) -> dict[str, Json]:
+    """Return a move as a record of the published file of edges."""
     return {"src_node": edge.source, "dst_node": edge.target, "action": edge.action, **_step_record(edge)}
 
 
 def _step_record(edge: Edge) -> dict[str, Json]:
+    """Return the steps of a move by the published names."""
     return {
         "seen_in_forward": edge.forward,
         "seen_in_reversed": edge.reverse,
@@ -251,6 +255,7 @@ def _step_record(edge: Edge) -> dict[str, Json]:
 
 
 def _label_record(labels: Labels) -> dict[str, Json]:
+    """Return the labels of a question by the published names."""
     return {
         "min_step_forward": labels.forward,
         "min_step_total": labels.known,
@@ -266,20 +271,22 @@ class _FileWriter:
         self._folder, self._name = folder, name
         self.paths: list[Path] = []
 
-    def path(self, kind: str) -> Path:
+    def path_of_kind(self, kind: str) -> Path:
+        """Return the path of the map's file of a kind, such as "edges"."""
         return self._folder / f"{self._name}.{_ENDINGS.get(kind, f'{kind}.json')}"
 
-    def json(self, kind: str, value: Json) -> None:
-        self.text(kind, json.dumps(value, indent=4) + "\n")
+    def write_json(self, kind: str, value: Json) -> None:
+        self.write_text(kind, json.dumps(value, indent=4) + "\n")
 
-    def lines(self, kind: str, lines: Iterable[str]) -> None:
-        self._put(kind, (f"{line}\n" for line in lines))
+    def write_lines(self, kind: str, lines: Iterable[str]) -> None:
+        self._write_parts(kind, (f"{line}\n" for line in lines))
 
-    def text(self, kind: str, text: str) -> None:
-        self._put(kind, [text])
+    def write_text(self, kind: str, text: str) -> None:
+        self._write_parts(kind, [text])
 
-    def _put(self, kind: str, texts: Iterable[str]) -> None:
-        path = self.path(kind)
+    def _write_parts(self, kind: str, texts: Iterable[str]) -> None:
+        """Write the parts of a file's text; a UsageError if that fails."""
+        path = self.path_of_kind(kind)
         unfinished = path.with_name(f"{path.name}.part")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -28,14 +28,20 @@ from waybench.envs.textmap._answers import (
     ScoredQuestion,
     Trajectory,
     move_index,
-    published_answer,
-    sound_answer,
-    trajectory,
+    parse_published_answer,
+    parse_sound_answer,
+    read_trajectory,
 )
 from waybench.envs.textmap._frame import GAME, Frame
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._place_map import PlaceMap
-from waybench.envs.textmap._prefix import PromptNames, all_names, seen_names, simplify_steps, walkthrough
+from waybench.envs.textmap._prefix import (
+    PromptNames,
+    all_names,
+    published_walkthrough_text,
+    seen_names,
+    steps_with_place_names,
+)
 from waybench.envs.textmap._texts import ENGLISH, LEAD, TEXTS
 from waybench.envs.textmap.worlds._data import DIRECTIONS
 
@@ -66,7 +72,7 @@ _FORMS: Mapping[str, tuple[Hop, str, str]] = {  # name -> keys, lists and lead
 }
 
 
-def templates(texts: Texts) -> dict[str, PromptTemplate]:
+def prompt_templates(texts: Texts) -> dict[str, PromptTemplate]:
     """Return the templates by name, in the language of some texts."""
     return {
         name: PromptTemplate(
@@ -76,11 +82,11 @@ def templates(texts: Texts) -> dict[str, PromptTemplate]:
     }
 
 
-TEMPLATES = templates(ENGLISH)
+TEMPLATES = prompt_templates(ENGLISH)
 CHAT, COMPLETION, PAPER_EXAMPLES, PLAIN = TEMPLATES.values()
 
 
-def opening(template: PromptTemplate, walkthrough: str, names: PromptNames) -> str:
+def opening_text(template: PromptTemplate, walkthrough: str, names: PromptNames) -> str:
     """Return the beginning of all prompts about a prefix, with the text of its walkthrough and lists of names."""
     lists = {"actions": format_names(names.actions, template), "places": format_names(names.places, template)}
     return fill_fields(template.opening, walkthrough=walkthrough, **lists)
@@ -135,20 +141,22 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
         self._directions = {word: name for name, word in words.items() if word != name}
         self.reads_truncated = published  # as in the published runs, where a complete list counted
         self._template, self._observations, self._lists = template, observations, lists
-        self._published, self._tool = published, _answer_tool(template.keys, texts)
+        self._published, self._tool = published, _make_answer_tool(template.keys, texts)
         field = Field[MapQuestion]
         self.rule_fields = (
-            field("walkthrough", "The part of the walkthrough that is shown.", self._walkthrough),
+            field("walkthrough", "The part of the walkthrough that is shown.", self._walkthrough_text),
             field(
-                "places", "The list of places.", lambda question: format_names(self._names(question).places, template)
+                "places",
+                "The list of places.",
+                lambda question: format_names(self._prompt_names(question).places, template),
             ),
             field(
                 "actions",
                 "The list of actions.",
-                lambda question: format_names(self._names(question).actions, template),
+                lambda question: format_names(self._prompt_names(question).actions, template),
             ),
             field("frame", "How moves are worded, unless in the game's words.", lambda question: self._note),
-            field("question", "The question, with the form of the answer.", self._question),
+            field("question", "The question, with the form of the answer.", self._question_text),
             field(
                 "start", "The place where the question begins.", lambda question: format_name(question.source, template)
             ),
@@ -160,13 +168,16 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
             field(
                 "moves",
                 "The moves of a destination question.",
-                lambda question: format_names(self._framed(question).actions, template) if question.actions else "",
+                lambda question: (
+                    format_names(self._question_in_frame(question).actions, template) if question.actions else ""
+                ),
             ),
             field("lead", "The beginning of the answer, if the base wording gives one.", lambda _: template.lead),
         )
 
     def in_language(self, texts: Texts) -> "QuestionWording":
-        template = templates(texts)[self.name]
+        """Return this wording in another language."""
+        template = prompt_templates(texts)[self.name]
         return QuestionWording(
             template,
             self._observations,
@@ -176,39 +187,47 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
             frame=self._frame.name if self._frame else GAME,
         )
 
-    def _names(self, instance: MapQuestion) -> PromptNames:
-        return _framed_names(prompt_names(instance.map, instance.cutoff, self._lists), self._frame)
+    def _prompt_names(self, instance: MapQuestion) -> PromptNames:
+        """Return the names that the prompt lists, in the words of the frame."""
+        return _names_in_frame(prompt_names(instance.map, instance.cutoff, self._lists), self._frame)
 
-    def _walkthrough(self, instance: MapQuestion) -> str:
-        return _visible_walkthrough(instance.map, instance.cutoff, self._observations, self._frame)
+    def _walkthrough_text(self, instance: MapQuestion) -> str:
+        """Return the steps that the prompt shows."""
+        return _visible_walkthrough_text(instance.map, instance.cutoff, self._observations, self._frame)
 
-    def _framed(self, question: MapQuestion) -> ScoredQuestion:
-        return self._frame.question(question.map, question) if self._frame else question
+    def _question_in_frame(self, question: MapQuestion) -> ScoredQuestion:
+        """Return the question with its actions in the words of the frame."""
+        return self._frame.question_in_frame(question.map, question) if self._frame else question
 
-    def _question(self, question: MapQuestion) -> str:
-        return question_text(self._template, self._framed(question))
+    def _question_text(self, question: MapQuestion) -> str:
+        """Return the text of the question, in the frame."""
+        return question_text(self._template, self._question_in_frame(question))
 
-    def opening(self, place_map: PlaceMap, cutoff: int) -> str:
+    def opening_text(self, place_map: PlaceMap, cutoff: int) -> str:
         """Return the beginning of all prompts about a prefix."""
-        beginning = _opening(place_map, cutoff, self._template, self._observations, self._lists, self._frame)
+        beginning = _cached_opening_text(
+            place_map, cutoff, self._template, self._observations, self._lists, self._frame
+        )
         end = beginning[len(beginning.rstrip("\n")) :]  # the note is a paragraph like those before it
         return f"{beginning}{self._note}{end}" if self._note else beginning
 
     def rules(self, instance: MapQuestion) -> str:
-        """Return the whole prompt: the opening and the question."""
-        return self.opening(instance.map, instance.cutoff) + self._question(instance)
+        return self.opening_text(instance.map, instance.cutoff) + self._question_text(instance)
 
     def parse(self, reply: str, state: AnswerState[MapQuestion]) -> Trajectory | Invalid:
-        """Parse a trajectory."""
-        parse_answer = published_answer if self._published else sound_answer
-        return self._in_game_words(parse_answer(reply, self._template.keys, self._template.lead, self.texts), state)
+        parse_answer = parse_published_answer if self._published else parse_sound_answer
+        return self._translate_to_game_words(
+            parse_answer(reply, self._template.keys, self._template.lead, self.texts), state
+        )
 
-    def _in_game_words(self, hops: Trajectory | Invalid, state: AnswerState[MapQuestion]) -> Trajectory | Invalid:
+    def _translate_to_game_words(
+        self, hops: Trajectory | Invalid, state: AnswerState[MapQuestion]
+    ) -> Trajectory | Invalid:
         """Return an answer with the game's actions in place of the words of the language and of the frame."""
         hops = hops if isinstance(hops, Invalid) else self._translate_directions(hops, state)
         if isinstance(hops, Invalid) or self._frame is None:
             return hops
-        return self._frame.read(state.instance.map, state.instance, hops, self.texts)
+        return self._frame.to_map_words(state.instance.map, state.instance, hops, self.texts)
 
     def _translate_directions(self, hops: Trajectory, state: AnswerState[MapQuestion]) -> Trajectory:
         """Return an answer with the game's actions in place of the language's words for directions."""
@@ -216,34 +235,35 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
             return hops
         index = move_index(state.instance.map)
 
-        def action(name: str) -> str:
+        def game_action(name: str) -> str:
+            """Return the game's word for a direction in the language; any other action as it is."""
             is_of_map = index.resolve_action(name, (), SOUND) is not None
             return name if is_of_map else self._directions.get(normalize_name(name), name)
 
-        return tuple(hop._replace(action=action(hop.action)) for hop in hops)
+        return tuple(hop._replace(action=game_action(hop.action)) for hop in hops)
 
     def render(self, action: Trajectory, state: AnswerState[MapQuestion]) -> str:
         """Return a trajectory as JSON, which is also a Python literal, as a continuation of the prompt's lead."""
-        keys, rows = self._template.keys, self._rows(action, state)
+        keys, rows = self._template.keys, self._json_rows(action, state)
         # The published parser would take a bracket in a name for the end of the list.
         inside = json.dumps(rows, ensure_ascii=False)[1:-1].replace("]", "\\u005d")
         return inside.removeprefix(f'{{"{keys.before}":') + "]" if self._template.lead else f"[{inside}]"
 
     def tools(self, state: AnswerState[MapQuestion]) -> tuple[ActionTool, ...]:
-        """Return the tool that takes a trajectory."""
         return (self._tool,)
 
     def parse_call(self, call: ToolCall, state: AnswerState[MapQuestion]) -> Trajectory | Invalid:
-        """Read a trajectory."""
-        return self._in_game_words(trajectory(call.arguments["moves"], self._template.keys, self.texts), state)
+        return self._translate_to_game_words(
+            read_trajectory(call.arguments["moves"], self._template.keys, self.texts), state
+        )
 
     def render_call(self, action: Trajectory, state: AnswerState[MapQuestion]) -> ToolCall:
-        """Return a call with the trajectory."""
-        return ToolCall("answer", {"moves": self._rows(action, state)})
+        return ToolCall("answer", {"moves": self._json_rows(action, state)})
 
-    def _rows(self, action: Trajectory, state: AnswerState[MapQuestion]) -> list[dict[str, str]]:
+    def _json_rows(self, action: Trajectory, state: AnswerState[MapQuestion]) -> list[dict[str, str]]:
+        """Return the moves of an answer as JSON objects, in the words of language and frame."""
         if self._frame is not None:
-            action = self._frame.write(state.instance.map, state.instance, action)
+            action = self._frame.to_frame_words(state.instance.map, state.instance, action)
         return [dict(zip(self._template.keys, hop, strict=True)) for hop in action]
 
 
@@ -253,35 +273,39 @@ def hop_schema(keys: Hop, texts: Texts = ENGLISH) -> dict[str, Json]:
     return object_schema({key: {"type": "string", "description": doc} for key, doc in zip(keys, docs, strict=True)})
 
 
-def _answer_tool(keys: Hop, texts: Texts) -> ActionTool:
+def _make_answer_tool(keys: Hop, texts: Texts) -> ActionTool:
+    """Return the tool that takes a list of moves."""
     moves = {"type": "array", "items": hop_schema(keys, texts), "maxItems": MOST_HOPS}
     return ActionTool("answer", texts["tool.doc"], {"moves": {**moves, "description": texts["tool.moves"]}})
 
 
-def template_in(language: Json, name: str) -> PromptTemplate | None:
+def template_in_language(language: Json, name: str) -> PromptTemplate | None:
     """Return the template of a name in a language of ours; None in another language."""
-    return templates(texts_in(str(language), TEXTS))[name] if language in TEXTS else None
+    return prompt_templates(texts_in(str(language), TEXTS))[name] if language in TEXTS else None
 
 
 @lru_cache(maxsize=256)
-def _opening(
+def _cached_opening_text(
     place_map: PlaceMap, cutoff: int, template: PromptTemplate, observations: str, lists: str, frame: Frame | None
 ) -> str:
-    names = _framed_names(prompt_names(place_map, cutoff, lists), frame)
-    return opening(template, _visible_walkthrough(place_map, cutoff, observations, frame), names)
+    """Return the beginning of all prompts about a prefix (cached)."""
+    names = _names_in_frame(prompt_names(place_map, cutoff, lists), frame)
+    return opening_text(template, _visible_walkthrough_text(place_map, cutoff, observations, frame), names)
 
 
-def _framed_names(names: PromptNames, frame: Frame | None) -> PromptNames:
-    return names if frame is None else names._replace(actions=frame.actions(names.actions))
+def _names_in_frame(names: PromptNames, frame: Frame | None) -> PromptNames:
+    """Return names of a prompt with the actions in the words of a frame."""
+    return names if frame is None else names._replace(actions=frame.actions_in_frame(names.actions))
 
 
-def _visible_walkthrough(place_map: PlaceMap, cutoff: int, observations: str, frame: Frame | None) -> str:
+def _visible_walkthrough_text(place_map: PlaceMap, cutoff: int, observations: str, frame: Frame | None) -> str:
+    """Return the steps up to the cutoff: with their observations, or in a frame with names of places."""
     steps, last = place_map.steps, min(cutoff, place_map.last_step)
     if frame is not None:
-        steps = frame.steps(place_map, last)
+        steps = frame.walkthrough_in_frame(place_map, last)
     elif observations != "full":
-        steps = simplify_steps(place_map, last)
-    return walkthrough(steps, cutoff)
+        steps = steps_with_place_names(place_map, last)
+    return published_walkthrough_text(steps, cutoff)
 
 
 def prompt_names(place_map: PlaceMap, cutoff: int, lists: str) -> PromptNames:

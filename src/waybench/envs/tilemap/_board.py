@@ -163,12 +163,12 @@ def _with_crew(unpeopled: TileBoard) -> TileBoard:
     cells = [cell for cell in cells if cell not in goals and cell != case.start]
     rng.shuffle(cells)
     hazards: list[int] = []
-    reachable = [goal for goal in goals if floor.reached_from(case.start) >> goal & 1]
+    reachable = [goal for goal in goals if floor.reachable_from(case.start) >> goal & 1]
     for cell in cells:
         if len(hazards) == crew.hazards:
             break
         without = Floor(case.width, case.height, floor.open & ~(1 << cell))
-        cells_left = without.reached_from(case.start)
+        cells_left = without.reachable_from(case.start)
         if all(cells_left >> goal & 1 for goal in reachable):
             hazards.append(cell)
             floor = without

@@ -19,7 +19,7 @@ from waybench.core import (
     isomorphic_appearance,
     plural,
 )
-from waybench.envs.spaces import transform, transform_place
+from waybench.envs.spaces import transform_cell, transform_rows
 from waybench.envs.spaces._lattice import REFLECTIONS, Floor
 
 LARGEST = 100_000  # cells
@@ -329,7 +329,7 @@ def isomorph(case: TileMap, key: str, number: int) -> TileMap:
     """
     symmetry = isomorphic_appearance(REFLECTIONS, number, "tilemap", key, case.hash)
     letters = {} if _has_comment(case.walkable + case.interactive) else _shuffled_letters(case, key, number)
-    rows = transform(symmetry, [row.translate(letters) for row in case.rows])
+    rows = transform_rows(symmetry, [row.translate(letters) for row in case.rows])
     return replace(
         case,
         rows=tuple("".join(row) for row in rows),
@@ -339,7 +339,7 @@ def isomorph(case: TileMap, key: str, number: int) -> TileMap:
         objectives=tuple(
             objective._replace(tile=objective.tile.translate(letters), row=row, column=column)
             for objective in case.objectives
-            for row, column in [transform_place(symmetry, objective.row, objective.column, case.height, case.width)]
+            for row, column in [transform_cell(symmetry, objective.row, objective.column, case.height, case.width)]
         ),
     )
 

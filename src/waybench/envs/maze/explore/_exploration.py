@@ -190,7 +190,7 @@ def _direction_towards(sight: Sight, goal: int) -> str:
     """Return the first direction of a shortest known way to a cell."""
     back = known_distances(sight, goal)
     for direction in directions_inwards_first(sight.maze):
-        near = sight.maze.lattice.step(sight.at, direction)
+        near = sight.maze.lattice.neighbour_cell(sight.at, direction)
         if near is not None and back.get(near, len(back)) == back[sight.at] - 1:
             return direction
     raise ValueError("there is no way")

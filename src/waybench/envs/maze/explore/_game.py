@@ -111,7 +111,11 @@ def open_neighbours(maze: Maze) -> tuple[tuple[int, ...], ...]:
     """Return the open neighbours of each cell, in the order of `directions_from`."""
     order = directions_inwards_first(maze)
     return tuple(
-        tuple(near for direction in order if (near := maze.lattice.step(cell, direction)) is not None and cells[near])
+        tuple(
+            near
+            for direction in order
+            if (near := maze.lattice.neighbour_cell(cell, direction)) is not None and cells[near]
+        )
         for cells in [maze.lattice.cells]
         for cell in range(len(cells))
     )
@@ -122,7 +126,7 @@ def _neighbour_masks(size: int) -> tuple[int, ...]:
     """Return for each cell its neighbours as bits of a number, walls or not."""
     lattice = Lattice(size, size, bytes(size * size))
     return tuple(
-        sum(1 << near for direction in DIRECTIONS if (near := lattice.step(cell, direction)) is not None)
+        sum(1 << near for direction in DIRECTIONS if (near := lattice.neighbour_cell(cell, direction)) is not None)
         for cell in range(size * size)
     )
 
@@ -161,7 +165,7 @@ class ExploreGame(Game[Maze, Sight, str]):
     def apply(self, state: Sight, action: str, rng: Stream) -> Transition[Sight]:
         """Move; the reward is 1 for reaching the exit, and an error is unproductive."""
         lattice = state.maze.lattice
-        near = lattice.step(state.at, action)
+        near = lattice.neighbour_cell(state.at, action)
         if near is None or not lattice.cells[near]:
             events = {**_turn_events(state), "obstacle": "outside" if near is None else "wall"}
             return Transition(state, 0.0, events, Outcome.ILLEGAL)

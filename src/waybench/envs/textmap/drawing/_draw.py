@@ -10,7 +10,7 @@ from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._minigame_game import Minigame
 from waybench.envs.textmap._place_map import Edge
 from waybench.envs.textmap._prefix import is_reached
-from waybench.envs.textmap.drawing._layout import point_on
+from waybench.envs.textmap.drawing._layout import point_on_curve
 from waybench.envs.textmap.drawing._overlay import AnswerOverlay, MapLayout, Pair, map_layout, name_shapes, overlays
 
 AnyQuestion = MapQuestion | Minigame | Extraction
@@ -26,24 +26,24 @@ def scenes(instance: AnyQuestion, turns: Sequence[TurnRecord], counts: Sequence[
     """
     board = map_layout(instance.map)
     floor = box("textmap-floor", "#fff", 0, (0, 0), (board.width, board.height))
-    shapes = board.render(instance.cutoff)
+    shapes = board.render_moves_and_places(instance.cutoff)
     for overlay in overlays(instance, turns, counts):
         yield Scene(
             "textmap",
             f"Map of {len(instance.map.places)} places. {overlay.caption}",
             (board.width, board.height),
-            below=[floor, _band(board, overlay)],
+            below=[floor, _reference_shapes(board, overlay)],
             board=[shapes],
             parts=[
-                *_moves(board, overlay),
-                *_names(board, overlay),
-                *_marks(board, overlay),
+                *_move_paths(board, overlay),
+                *_name_texts(board, overlay),
+                *_mark_shapes(board, overlay),
                 text("textmap-told", 12, 21, overlay.caption, 13),
             ],
         )
 
 
-def _names(board: MapLayout, overlay: AnswerOverlay) -> Iterator[str]:
+def _name_texts(board: MapLayout, overlay: AnswerOverlay) -> Iterator[str]:
     """Yield the names of the places of the question and the answer.
 
     The question's own names come first, so that their positions do not depend on the answer.
@@ -60,43 +60,48 @@ def _names(board: MapLayout, overlay: AnswerOverlay) -> Iterator[str]:
     yield group("reference", [reference])
 
 
-def _band(board: MapLayout, overlay: AnswerOverlay) -> str:
+def _reference_shapes(board: MapLayout, overlay: AnswerOverlay) -> str:
     """Return the reference answer: a wide line below the map and a square at its end."""
-    lines = (board.path(*move) for move in dict.fromkeys(overlay.reference))
+    lines = (board.path_data(*move) for move in dict.fromkeys(overlay.reference))
     band = path("textmap-band", "#e69f00", 11, lines, f'stroke-opacity="0.5" {_ROUND} stroke-linejoin="round"')
-    end = _square(board, overlay.right, "#e69f00", "textmap-right") if overlay.right else ""
+    end = _square_path(board, overlay.right, "#e69f00", "textmap-right") if overlay.right else ""
     return group("reference", [band, end])
 
 
-def _square(board: MapLayout, place: str, colour: str, name: str) -> str:
+def _square_path(board: MapLayout, place: str, colour: str, name: str) -> str:
+    """Return a square around a place."""
     (x, y), side = board.at[place], board.radius + 5
     return box(name, colour, 2.5, (x - side, y - side), (2 * side, 2 * side))
 
 
-def _moves(board: MapLayout, overlay: AnswerOverlay) -> Iterator[str]:
-    def lines(moves: Iterable[Pair]) -> Iterator[str]:
-        return (board.path(*move) for move in dict.fromkeys(moves))
+def _move_paths(board: MapLayout, overlay: AnswerOverlay) -> Iterator[str]:
+    """Yield the paths of the answer's moves: before the start, missing, right, on the map, and invented."""
 
-    def separate(name: str, colour: str, width: float, paths: Iterable[str]) -> str:
+    def move_paths(moves: Iterable[Pair]) -> Iterator[str]:
+        """Yield the path data of moves, each once."""
+        return (board.path_data(*move) for move in dict.fromkeys(moves))
+
+    def distinct_path(name: str, colour: str, width: float, paths: Iterable[str]) -> str:
         # Separate paths, so that the frames of a replay share them, or draw them one after another.
+        """Return a group with one path for each line."""
         look = f'fill="none" stroke="{colour}" stroke-width="{width}" {_ROUND}'
         return group(name, (f'<path d="{data}"/>' for data in paths), look)
 
-    yield path("textmap-came", "#0072b2", 5, lines(overlay.approach), f'stroke-opacity="0.35" {_ROUND}')
-    yield separate("textmap-missed", "#d55e00", 3, (board.move_path(*move) for move in overlay.missing_moves))
-    yield separate("tiles-trail", "#0072b2", 3.5, (board.move_path(*move) for move in overlay.right_moves))
-    answered = list(lines(overlay.answered_moves))
-    yield walk_group(overlay.turn, len(answered), separate("tiles-trail", "#0072b2", 3, answered))
-    yield path("maze-hit", "#d55e00", 4, lines(overlay.invented), f'stroke-dasharray="0 8" {_ROUND}')
-    heads = (board.head(*move) for move in dict.fromkeys(overlay.answered_moves))
+    yield path("textmap-came", "#0072b2", 5, move_paths(overlay.approach), f'stroke-opacity="0.35" {_ROUND}')
+    yield distinct_path("textmap-missed", "#d55e00", 3, (board.move_path_data(*move) for move in overlay.missing_moves))
+    yield distinct_path("tiles-trail", "#0072b2", 3.5, (board.move_path_data(*move) for move in overlay.right_moves))
+    answered = list(move_paths(overlay.answered_moves))
+    yield walk_group(overlay.turn, len(answered), distinct_path("tiles-trail", "#0072b2", 3, answered))
+    yield path("maze-hit", "#d55e00", 4, move_paths(overlay.invented), f'stroke-dasharray="0 8" {_ROUND}')
+    heads = (board.arrow_head_data(*move) for move in dict.fromkeys(overlay.answered_moves))
     yield path("textmap-ahead", "#0072b2", 0, heads)
 
 
-def _marks(board: MapLayout, overlay: AnswerOverlay) -> Iterator[str]:
+def _mark_shapes(board: MapLayout, overlay: AnswerOverlay) -> Iterator[str]:
     """Yield marks at the start, the target, the end of the answer and its errors."""
     yield circle("tiles-start", "#009e73", 2.5, board.at[overlay.start], board.radius + 5)
     if overlay.target:
-        yield _square(board, overlay.target, "#009e73", "tiles-goal")
+        yield _square_path(board, overlay.target, "#009e73", "tiles-goal")
     for place in overlay.stops:
         yield circle("tiles-stop", "#0072b2", 0, board.at[place], board.radius + 1)
     for place, (east, south) in overlay.crosses:
@@ -123,25 +128,27 @@ def draw_picture(picture: Picture) -> str:
     places = tuple(place for place in question.map.places if place in ends) or question.map.places[:1]
     board = MapLayout(places, edges, min(max(1.0, (len(places) / _FEW) ** 0.5), _MOST))
     moves = [edge for edge in edges if edge.source != edge.target]
-    heads = (board.head(edge.source, edge.target, 0.8, 4) for edge in moves)
+    heads = (board.arrow_head_data(edge.source, edge.target, 0.8, 4) for edge in moves)
     dots = (f"M{x:.4g} {y:.4g}h0" for x, y in board.at.values())
     look = 'stroke="#fff" stroke-width="3" paint-order="stroke"'
     parts = [
-        path("textmap-walked", "#5a6372", 1.6, dict.fromkeys(board.path(edge.source, edge.target) for edge in moves)),
+        path(
+            "textmap-walked", "#5a6372", 1.6, dict.fromkeys(board.path_data(edge.source, edge.target) for edge in moves)
+        ),
         path("textmap-head", "#5a6372", 0, heads),
         path("textmap-place", "#111", 2 * board.radius, dots, 'stroke-linecap="round"'),
-        texts("textmap-action", _actions(board, edges), _LETTERS, colour="#0072b2", more=look),
+        texts("textmap-action", _action_labels(board, edges), _LETTERS, colour="#0072b2", more=look),
         name_shapes(board.names.place_names(places).values(), strong=True),
     ]
     label = f"Map of {plural(len(places), 'place')} and {plural(len(moves), 'move')}"
     return Scene("textmap", label, (board.width, board.height), parts).svg()
 
 
-def _actions(board: MapLayout, edges: tuple[Edge, ...]) -> Iterator[tuple[float, float, str]]:
-    """Yield the actions of moves, those between the same two places in one label."""
+def _action_labels(board: MapLayout, edges: tuple[Edge, ...]) -> Iterator[tuple[float, float, str]]:
+    """Yield (x, y, text) for the actions of each pair of places."""
     by_pair: dict[tuple[str, str], dict[str, None]] = {}
     for edge in edges:
         by_pair.setdefault((edge.source, edge.target), {})[edge.action] = None
     for (source, target), actions in by_pair.items():
-        x, y = board.at[source] if source == target else point_on(board.line(source, target), _AT)
+        x, y = board.at[source] if source == target else point_on_curve(board.curve_between(source, target), _AT)
         yield round(x, 1), round(y + _LETTERS / 3, 1), " / ".join(actions)

@@ -24,7 +24,7 @@ _PASSES = 6
 _BUDGET = 1_000_000  # most pairs of links to compare; bounds the time for large maps
 
 
-def bearing(action: str) -> tuple[Cell, float]:
+def direction_and_certainty(action: str) -> tuple[Cell, float]:
     """Return the direction of an action on the map and its certainty from 0 to 1, judged by its words alone."""
     words = action.lower().split()
     for cells, weight in ((_COMPASS, _FIRM), (_LOOSE, 0.3)):
@@ -35,23 +35,19 @@ def bearing(action: str) -> tuple[Cell, float]:
 
 
 @lru_cache(maxsize=64)
-def layout(places: tuple[str, ...], edges: tuple[Edge, ...]) -> tuple[Cell, ...]:
+def lay_out_places(places: tuple[str, ...], edges: tuple[Edge, ...]) -> tuple[Cell, ...]:
     """Return a distinct cell for each place; the smallest column and row are 0.
 
     Places are first put next to each other, starting where the walkthrough begins, in the directions that the moves
     name. Then each place is moved, alone or with the places that were put down from it, to reduce the number of links
     that are turned, long, crossing or covered by other places.
-
-    Args:
-        places: The places of a map.
-        edges: Its moves.
     """
     number = {name: index for index, name in enumerate(places)}
     pulls: dict[tuple[int, int], dict[Cell, float]] = {}
     for edge in edges:
         source, target = number[edge.source], number[edge.target]
         if source != target:
-            (x, y), weight = bearing(edge.action)
+            (x, y), weight = direction_and_certainty(edge.action)
             pair, cell = ((source, target), (x, y)) if source < target else ((target, source), (-x, -y))
             pull = pulls.setdefault(pair, {})
             pull[cell] = pull.get(cell, 0.0) + weight
@@ -101,11 +97,12 @@ def _cells_around(cell: Cell, reach: int | None = None) -> Iterator[Cell]:
     x, y = cell
     yield cell
     for away in count(1) if reach is None else range(1, reach + 1):
-        yield from ((x + east, y + south) for east, south in _ring(away))
+        yield from ((x + east, y + south) for east, south in _cells_at_distance(away))
 
 
 @lru_cache(maxsize=256)
-def _ring(away: int) -> tuple[Cell, ...]:
+def _cells_at_distance(away: int) -> tuple[Cell, ...]:
+    """Return the cells at a distance from (0, 0), nearest first."""
     side = range(-away, away + 1)
     cells = {(x, y) for x in side for y in (-away, away)} | {(x, y) for x in (-away, away) for y in side}
     return tuple(sorted(cells, key=lambda cell: (hypot(*cell), cell)))
@@ -145,20 +142,20 @@ class _Arrangement:
     def optimize(self, groups: Sequence[Sequence[int]]) -> tuple[Cell, ...]:
         """Move places, alone or with their groups, while the cost falls; return the cells."""
         for _ in range(_PASSES):
-            if not any([self._improve(node, group) for node, group in enumerate(groups)]):
+            if not any([self._improve_place(node, group) for node, group in enumerate(groups)]):
                 break
         columns, rows = (
             {old: new for new, old in enumerate(sorted(set(axis)))} for axis in zip(*self._cells, strict=True)
         )
         return tuple((columns[x], rows[y]) for x, y in self._cells)
 
-    def _improve(self, node: int, group: Sequence[int]) -> bool:
+    def _improve_place(self, node: int, group: Sequence[int]) -> bool:
         """Move a place, its group or the places in its way if that lowers the cost; return whether it did."""
         if self._budget < 0 or not any(map(self._link_cost, self._node_links[node])):
             return False
-        return self._settle(node, group) or self._make_room(node)
+        return self._move_near_neighbour(node, group) or self._make_room(node)
 
-    def _settle(self, node: int, group: Sequence[int]) -> bool:
+    def _move_near_neighbour(self, node: int, group: Sequence[int]) -> bool:
         """Move a place to the best cell near one that it has a link to; return whether it was moved."""
         ends = [end for link in self._node_links[node] for end in self._pairs[link] if end != node]
         targets = sorted({cell for end in ends for cell in _cells_around(self._cells[end], 2)})
@@ -196,7 +193,8 @@ class _Arrangement:
         if self._budget < 0:
             return False
         nodes = [node for group, _, _ in moves for node in group]
-        links, applied = self._links(nodes), list[tuple[Sequence[int], int, int]]()
+        links = sorted({link for node in nodes for link in self._node_links[node]})
+        applied: list[tuple[Sequence[int], int, int]] = []
         before = self._cost(nodes, links)
         for move in moves:
             if not self._shift(*move):
@@ -208,9 +206,6 @@ class _Arrangement:
         for group, east, south in reversed(applied):
             self._shift(group, -east, -south)
         return False
-
-    def _links(self, nodes: Iterable[int]) -> list[int]:
-        return sorted({link for node in nodes for link in self._node_links[node]})
 
     def _shift(self, nodes: Sequence[int], east: int, south: int) -> bool:
         """Move places if there is room for them; return whether there was."""
@@ -233,18 +228,18 @@ class _Arrangement:
             return cost
         self._budget -= len(links) * len(self._pairs)
         own_cells, inner = {self._cells[node] for node in nodes}, set(links)
-        lines = [self._line(link) for link in links]
+        lines = [self._line_of_link(link) for link in links]
         for link in range(len(self._pairs)):
             if link not in inner:
-                line = self._line(link)
-                cost += _CROSSED * sum(_cross(line, own_line) for own_line in lines)
+                line = self._line_of_link(link)
+                cost += _CROSSED * sum(_do_lines_cross(line, own_line) for own_line in lines)
                 (x, y), (column, row) = line
                 covered = cells_between(column - x, row - y)
                 if covered:
                     cost += _THROUGH * sum((x + east, y + south) in own_cells for east, south in covered)
         return cost
 
-    def _line(self, link: int) -> tuple[Cell, Cell]:
+    def _line_of_link(self, link: int) -> tuple[Cell, Cell]:
         """Return the two ends of a link, the left one first."""
         first, second = self._pairs[link]
         a, b = self._cells[first], self._cells[second]
@@ -257,24 +252,25 @@ class _Arrangement:
         away = (column - x, row - y)
         strain = self._known.get((link, away))
         if strain is None:
-            strain = self._known[link, away] = _strain(self._pulls[link], away)
+            strain = self._known[link, away] = _offset_cost(self._pulls[link], away)
         return strain + _THROUGH * sum((x + east, y + south) in self._occupied for east, south in cells_between(*away))
 
 
-def _cross(first: tuple[Cell, Cell], second: tuple[Cell, Cell]) -> bool:
+def _do_lines_cross(first: tuple[Cell, Cell], second: tuple[Cell, Cell]) -> bool:
     """Return whether two lines cross other than at their ends; each has its left end first."""
     (a, b), (c, d) = first, second
     if a[0] >= d[0] or c[0] >= b[0]:  # beside each other, as most are
         return False
-    return _side(a, b, c) * _side(a, b, d) < 0 and _side(c, d, a) * _side(c, d, b) < 0
+    return _turn_sign(a, b, c) * _turn_sign(a, b, d) < 0 and _turn_sign(c, d, a) * _turn_sign(c, d, b) < 0
 
 
-def _side(a: Cell, b: Cell, c: Cell) -> int:
+def _turn_sign(a: Cell, b: Cell, c: Cell) -> int:
+    """Return a number above 0, below 0 or 0: whether the way from a over b to c turns one way, the other, or not."""
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
-def _strain(pull: Mapping[Cell, float], away: Cell) -> float:
-    """Return the cost of the offset between the two places of a link."""
+def _offset_cost(pull: Mapping[Cell, float], away: Cell) -> float:
+    """Return the cost of two linked places being `away` from each other, by the directions of their moves."""
     length, cost = max(map(abs, away)), 0.0
     for (east, south), weight in pull.items():
         turn = abs(atan2(away[1], away[0]) - atan2(south, east))
@@ -288,7 +284,7 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom
 Curve = tuple[Point, Point, Point]  # start, control point, end
 
 
-def point_on(curve: Curve, part: float) -> Point:
+def point_on_curve(curve: Curve, part: float) -> Point:
     """Return the point at a part of a curve, from 0 to 1."""
     start_weight, bend_weight, end_weight = (1 - part) ** 2, 2 * part * (1 - part), part**2
     (x, y), (bent_x, bent_y), (column, row) = curve
@@ -298,9 +294,9 @@ def point_on(curve: Curve, part: float) -> Point:
     )
 
 
-def arrow_head(curve: Curve, part: float, size: float) -> tuple[Point, Point, Point]:
+def arrow_head_corners(curve: Curve, part: float, size: float) -> tuple[Point, Point, Point]:
     """Return the corners of an arrow head at a part of a curve."""
-    (x, y), (east, south) = point_on(curve, part), point_on(curve, part + 0.02)
+    (x, y), (east, south) = point_on_curve(curve, part), point_on_curve(curve, part + 0.02)
     length = hypot(east - x, south - y) or 1.0
     along, across = size * (east - x) / length, size * (south - y) / length
     return (
@@ -376,21 +372,23 @@ class PlaceLabels:
         return names
 
     def _cheapest_name(self, location: str, others: "_Field") -> tuple[Name, float]:
-        options = list(_options(location, self._places[location], self._radius + _GAP))
-        costs = [order + self._cost(name.box, others) for order, name in enumerate(options)]
+        """Return the cheapest position of a name, and its cost."""
+        options = list(_candidate_names(location, self._places[location], self._radius + _GAP))
+        costs = [order + self._label_cost(name.box, others) for order, name in enumerate(options)]
         cost = min(costs)
         return options[costs.index(cost)], cost
 
-    def _cost(self, box: Box, others: "_Field") -> float:
+    def _label_cost(self, box: Box, others: "_Field") -> float:
+        """Return the cost of a name's box: what it covers, and whether it leaves the drawing."""
         (left, top, right, bottom), edges, gap = box, self._within, self._radius
         outside = left < edges[0] or top < edges[1] or right > edges[2] or bottom > edges[3]
         wider = (left - gap, top - gap, right + gap, bottom + gap)
         return 100 * _OCCUPIED * outside + self._obstacles.weight(wider) + others.weight(wider)
 
 
-def _options(location: str, at: Point, gap: float) -> Iterator[Name]:
+def _candidate_names(location: str, at: Point, gap: float) -> Iterator[Name]:
     """Yield candidate positions of a name, the preferred one first."""
-    one_line, two_lines = (clip_name(location, _ONE_LINE),), _wrap(clip_name(location))
+    one_line, two_lines = (clip_name(location, _ONE_LINE),), _wrap_name(clip_name(location))
     for lines in (one_line, two_lines) if len(one_line[0]) <= _TWO_LINES else (two_lines, one_line):
         wide, high = max(map(len, lines)) * _LETTER, len(lines) * LINE
         for across, down in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1)):
@@ -401,7 +399,7 @@ def _options(location: str, at: Point, gap: float) -> Iterator[Name]:
             yield Name(lines, where, anchor, (left, top, left + wide, top + high))
 
 
-def _wrap(name: str) -> tuple[str, ...]:
+def _wrap_name(name: str) -> tuple[str, ...]:
     """Return a name wrapped to two lines and truncated."""
     words = name.split(" ")
     first = words.pop(0)
@@ -421,7 +419,6 @@ class _Field:
         self._squares: dict[tuple[int, int], list[tuple[float, float, float]]] = {}
 
     def add(self, point: Point, weight: float) -> None:
-        """Add a point."""
         x, y = point
         self._squares.setdefault((int(x // _SQUARE), int(y // _SQUARE)), []).append((x, y, weight))
 

@@ -10,9 +10,9 @@ from statistics import fmean
 
 from waybench._svg import group, path, with_tooltip
 from waybench.core import Outcome, TurnRecord, plural
-from waybench.envs.textmap._answers import PAPER, SOUND, MatchingRules, Trajectory, destinations, move_index
-from waybench.envs.textmap._extraction_items import EXAMPLES, Extraction, PlayerTriplets, triplet_scores
-from waybench.envs.textmap._game import read_hops, shortest_way
+from waybench.envs.textmap._answers import PAPER, SOUND, MatchingRules, Trajectory, move_index, possible_destinations
+from waybench.envs.textmap._extraction_items import EXAMPLES, Extraction, PlayerTriplets, right_triplet_marks
+from waybench.envs.textmap._game import read_hops, shortest_path_by_edges
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._minigame_game import Minigame, outgoing_moves
 from waybench.envs.textmap._place_map import Edge, PlaceMap
@@ -25,12 +25,12 @@ from waybench.envs.textmap.drawing._layout import (
     Name,
     PlaceLabels,
     Point,
-    arrow_head,
-    bearing,
+    arrow_head_corners,
     cells_between,
     clip_name,
-    layout,
-    point_on,
+    direction_and_certainty,
+    lay_out_places,
+    point_on_curve,
 )
 
 Pair = tuple[str, str]
@@ -61,7 +61,7 @@ class MapLayout:
     """
 
     def __init__(self, places: tuple[str, ...], edges: tuple[Edge, ...], stretch: float = 1.0) -> None:
-        cells = dict(zip(places, layout(places, edges), strict=True))
+        cells = dict(zip(places, lay_out_places(places, edges), strict=True))
         last = [max(cell[axis] for cell in cells.values()) for axis in (0, 1)]
         east, south = (
             stretch * min(far, room / max(1, end))
@@ -80,17 +80,17 @@ class MapLayout:
             if any((x + across, y + down) in occupied for across, down in cells_between(column - x, row - y)):
                 self._bent |= {pair, pair[::-1]}
         within = (2, _TOP / 2, self.width - 2, self.height - 2)
-        self.names = PlaceLabels(self.at, self._along(), within, self.radius)
+        self.names = PlaceLabels(self.at, self._points_along_lines(), within, self.radius)
 
-    def _along(self) -> Iterator[Point]:
+    def _points_along_lines(self) -> Iterator[Point]:
         """Yield points along all lines."""
         for source, target in self._pairs:
             if source < target or (target, source) not in self._pairs:
-                line = self.line(source, target)
+                line = self.curve_between(source, target)
                 count = max(2, int(hypot(line[2][0] - line[0][0], line[2][1] - line[0][1]) / 5))
-                yield from (point_on(line, number / count) for number in range(1, count))
+                yield from (point_on_curve(line, number / count) for number in range(1, count))
 
-    def line(self, source: str, target: str) -> Curve:
+    def curve_between(self, source: str, target: str) -> Curve:
         """Return the line from one place to another."""
         (x, y), (column, row) = self.at[source], self.at[target]
         middle = (x + column) / 2, (y + row) / 2
@@ -101,25 +101,25 @@ class MapLayout:
         length = hypot(column - x, row - y)
         return (x, y), (middle[0] + side * (row - y) / length, middle[1] - side * (column - x) / length), (column, row)
 
-    def path(self, source: str, target: str, *, half: bool = False) -> str:
+    def path_data(self, source: str, target: str, *, half: bool = False) -> str:
         """Return the SVG path data of the line between two places, or of its first half."""
-        line = (x, y), (bent_x, bent_y), (column, row) = self.line(source, target)
+        line = (x, y), (bent_x, bent_y), (column, row) = self.curve_between(source, target)
         if half:
-            column, row = point_on(line, 0.5)
+            column, row = point_on_curve(line, 0.5)
             bent_x, bent_y = (x + bent_x) / 2, (y + bent_y) / 2
         bent = f"Q{bent_x:.4g} {bent_y:.4g} " if (source, target) in self._bent else "L"
         return f"M{x:.4g} {y:.4g}{bent}{column:.4g} {row:.4g}"
 
-    def move_path(self, source: str, target: str) -> str:
+    def move_path_data(self, source: str, target: str) -> str:
         """Return the SVG path data of a move: half of the line if the opposite move is drawn too."""
-        return self.path(source, target, half=(target, source) in self._pairs)
+        return self.path_data(source, target, half=(target, source) in self._pairs)
 
-    def head(self, source: str, target: str, part: float = 0.6, size: float = 5.0) -> str:
+    def arrow_head_data(self, source: str, target: str, part: float = 0.6, size: float = 5.0) -> str:
         """Return the SVG path data of an arrow head at a fraction of a line."""
-        corners = arrow_head(self.line(source, target), part, size)
+        corners = arrow_head_corners(self.curve_between(source, target), part, size)
         return "M" + "L".join(f"{x:.4g} {y:.4g}" for x, y in corners) + "z"
 
-    def render(self, cutoff: int) -> str:
+    def render_moves_and_places(self, cutoff: int) -> str:
         """Return the shapes of moves, places and names for a reader of the steps 0 to `cutoff`."""
         best: dict[Pair, int] = dict.fromkeys(self._pairs, 0)  # an index of `_KINDS`
         for edge in self._edges:
@@ -129,10 +129,10 @@ class MapLayout:
                 best[pair] = max(best[pair], kind)
         parts: list[str] = []
         for kind, (name, colour, wide, dash) in enumerate(_KINDS):
-            lines = (self.move_path(*pair) for pair, best_kind in best.items() if best_kind == kind)
+            lines = (self.move_path_data(*pair) for pair, best_kind in best.items() if best_kind == kind)
             dashes = f'stroke-dasharray="{dash}"' if dash else ""
             parts.append(path(f"textmap-{name}", colour, round(wide * self._thin, 2), lines, dashes))
-        heads = (self.head(*pair, 0.72, 4) for pair, kind in best.items() if kind and pair[::-1] not in best)
+        heads = (self.arrow_head_data(*pair, 0.72, 4) for pair, kind in best.items() if kind and pair[::-1] not in best)
         parts.append(path("textmap-head", "#5a6372", 0, heads))
         reached_places = {place for pair, kind in best.items() if kind for place in pair}
         dots: dict[bool, list[str]] = {True: [], False: []}
@@ -157,10 +157,11 @@ def name_shapes(names: Iterable[Name], *, strong: bool = False) -> str:
     look = 'fill="#1c2230" font-weight="600" stroke-width="5"' if strong else 'fill="#5a6372" stroke-width="3"'
     edge = 'stroke="#fff" stroke-linejoin="round" paint-order="stroke"'
     more = f'{look} {edge} font-size="{FONT}" text-anchor="middle"'
-    return group("textmap-meant" if strong else "textmap-name", map(_text, names), more)
+    return group("textmap-meant" if strong else "textmap-name", map(_name_text, names), more)
 
 
-def _text(name: Name) -> str:
+def _name_text(name: Name) -> str:
+    """Return a name as an SVG text element."""
     x, y = name.at
     first, *more = map(escape, name.lines)
     anchor = "" if name.anchor == "middle" else f' text-anchor="{name.anchor}"'
@@ -213,14 +214,14 @@ def overlays(
 ) -> Iterator[AnswerOverlay]:
     """Yield the overlay after each number of turns; `turns` are all turns of the episode."""
     if isinstance(instance, Extraction):
-        yield from _extractions(instance, turns, counts)
+        yield from _extraction_overlays(instance, turns, counts)
         return
     for count in counts:
         turn = turns[count - 1] if count else None
         if isinstance(instance, Minigame):
-            yield _minigame(instance, turn)
+            yield _minigame_overlay(instance, turn)
         else:
-            yield replace((_destination if instance.path else _route)(instance, turn), turn=count)
+            yield replace((_destination_overlay if instance.path else _route_overlay)(instance, turn), turn=count)
 
 
 def _scored_hops(turn: TurnRecord | None) -> Trajectory:
@@ -229,18 +230,19 @@ def _scored_hops(turn: TurnRecord | None) -> Trajectory:
     return () if action is None else read_hops(action)
 
 
-def _route(question: MapQuestion, turn: TurnRecord | None) -> AnswerOverlay:
+def _route_overlay(question: MapQuestion, turn: TurnRecord | None) -> AnswerOverlay:
+    """Return the overlay of a route question."""
     index, hops = move_index(question.map), _scored_hops(turn)
-    way = shortest_way(question, question.map.edges)
+    way = shortest_path_by_edges(question, question.map.edges)
     caption = f"From {_short(question.source)} to {_short(question.target)}"
     answered_moves, crosses = list[Pair](), list[tuple[str, Cell]]()
     places = frozenset({question.source})
-    rules = _rules(question, turn, hops)
+    rules = _rules_of_score(question, turn, hops)
     for number, hop in enumerate(hops, start=1):
         action = index.resolve_action(hop.action, places, rules)
-        steps = [(place, end) for place in sorted(places) for end in sorted(index.targets((place,), action or ""))]
+        steps = [(place, end) for place in sorted(places) for end in sorted(index.places_after((place,), action or ""))]
         if not steps:
-            crosses = [(place, bearing(action or hop.action)[0]) for place in sorted(places)]
+            crosses = [(place, direction_and_certainty(action or hop.action)[0]) for place in sorted(places)]
             caption += f": move {number} of {len(hops)} leads nowhere"
             break
         answered_moves += steps
@@ -265,32 +267,33 @@ def _route(question: MapQuestion, turn: TurnRecord | None) -> AnswerOverlay:
     )
 
 
-def _rules(question: MapQuestion, turn: TurnRecord | None, hops: Trajectory) -> MatchingRules:
+def _rules_of_score(question: MapQuestion, turn: TurnRecord | None, hops: Trajectory) -> MatchingRules:
     """Return the rules that a route was scored with: those that reproduce its outcome."""
     index = move_index(question.map)
     for rules in (PAPER, SOUND):
-        ends = index.follow(question.source, [hop.action for hop in hops], rules)
+        ends = index.places_after_actions(question.source, [hop.action for hop in hops], rules)
         wrong = Outcome.UNPRODUCTIVE if ends else Outcome.ILLEGAL
         if turn is not None and turn.outcome is (Outcome.OK if question.target in ends else wrong):
             return rules
     return PAPER
 
 
-def _destination(question: MapQuestion, turn: TurnRecord | None) -> AnswerOverlay:
+def _destination_overlay(question: MapQuestion, turn: TurnRecord | None) -> AnswerOverlay:
+    """Return the overlay of a destination question."""
     index, hops = move_index(question.map), _scored_hops(turn)
     caption = f"From {_short(question.source)} by {plural(len(question.path), 'move')}"
     answered_moves, invented, crosses = list[Pair](), list[Pair](), list[tuple[str, Cell]]()
     for hop in hops:
         before, after = index.find_place(hop.before), index.find_place(hop.after)
         if before is not None and after is not None and before != after:
-            (answered_moves if index.has(*hop) else invented).append((before, after))
+            (answered_moves if index.has_move(*hop) else invented).append((before, after))
         elif before is not None and after is None:
-            crosses.append((before, bearing(hop.action)[0]))
+            crosses.append((before, direction_and_certainty(hop.action)[0]))
     answer = index.find_place(hops[-1].after) if hops else None
     if answer is not None:
         # If the moves can lead to several places, all of them are right in "sound" only.
         is_alternative = (
-            turn is not None and turn.outcome is Outcome.OK and answer in destinations(question.map, question)
+            turn is not None and turn.outcome is Outcome.OK and answer in possible_destinations(question.map, question)
         )
         is_right = answer == question.target or is_alternative
         caption += f": {_short(answer)}, " + ("right" if is_right else "wrong")
@@ -309,7 +312,8 @@ def _destination(question: MapQuestion, turn: TurnRecord | None) -> AnswerOverla
     )
 
 
-def _minigame(game: Minigame, turn: TurnRecord | None) -> AnswerOverlay:
+def _minigame_overlay(game: Minigame, turn: TurnRecord | None) -> AnswerOverlay:
+    """Return the overlay of a minigame."""
     action = None if turn is None else turn.carried_out
     here, places = game.move.source, game.places
     caption, crosses, ends = f"Step {game.step}, at {_short(here)}", list[tuple[str, Cell]](), list[str]()
@@ -322,7 +326,7 @@ def _minigame(game: Minigame, turn: TurnRecord | None) -> AnswerOverlay:
         ends = sorted({edge.target for edge in outgoing_moves(game) if edge.action == action})
         answer = clip_name(action, 30) if action in game.actions else "an action that is not listed"
         caption += f": {answer}, " + ("right" if is_right else "wrong")
-        crosses = [] if is_right else [(end, (0, 0)) for end in ends] or [(here, bearing(action)[0])]
+        crosses = [] if is_right else [(end, (0, 0)) for end in ends] or [(here, direction_and_certainty(action)[0])]
     approach = [pair for pair in pairwise(places) if pair[0] != pair[1]]
     return AnswerOverlay(
         caption=caption,
@@ -336,16 +340,20 @@ def _minigame(game: Minigame, turn: TurnRecord | None) -> AnswerOverlay:
     )
 
 
-def _extractions(task: Extraction, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[AnswerOverlay]:
+def _extraction_overlays(
+    task: Extraction, turns: Sequence[TurnRecord], counts: Sequence[int]
+) -> Iterator[AnswerOverlay]:
     """Yield the overlay after each number of scored steps; where all is asked at once, any but 0 means all steps."""
-    at_once = _is_whole(task, turns)
+    at_once = _was_asked_for_all_triplets(task, turns)
     answers = [_scored_hops(turn) for turn in turns]
     triplets: PlayerTriplets = tuple(
         hop for hops in answers for hop in (hops if at_once or len(hops) == 1 else (None,))
     )
     first = 0 if at_once else EXAMPLES
     truth = task.truth if at_once else task.truth[first : first + len(triplets)]
-    right = triplet_scores(truth, triplets, in_place=not at_once or _is_aligned(truth, triplets, turns[-1]))
+    right = right_triplet_marks(
+        truth, triplets, in_place=not at_once or _was_scored_in_order(truth, triplets, turns[-1])
+    )
     moves = [(hop.before, hop.after) for hop in truth]
     examples = [(hop.before, hop.after) for hop in task.truth[:first] if hop.before != hop.after]
     for count in counts:
@@ -368,7 +376,7 @@ def _extractions(task: Extraction, turns: Sequence[TurnRecord], counts: Sequence
         )
 
 
-def _is_whole(task: Extraction, turns: Sequence[TurnRecord]) -> bool:
+def _was_asked_for_all_triplets(task: Extraction, turns: Sequence[TurnRecord]) -> bool:
     """Return whether one answer had to give all triplets, inferred from how the first answer was scored."""
     if len(turns) != 1:
         return False
@@ -379,7 +387,7 @@ def _is_whole(task: Extraction, turns: Sequence[TurnRecord]) -> bool:
     return len(triplets) > 1 or (task.cutoff > EXAMPLES + 1 and right in (0, reward))
 
 
-def _is_aligned(truth: Trajectory, triplets: PlayerTriplets, turn: TurnRecord) -> bool:
+def _was_scored_in_order(truth: Trajectory, triplets: PlayerTriplets, turn: TurnRecord) -> bool:
     """Return whether triplets were compared with the steps one by one, inferred from the score."""
-    right = triplet_scores(truth, triplets, in_place=True)
+    right = right_triplet_marks(truth, triplets, in_place=True)
     return fmean(right) == turn.events.get("right", fmean(right))

@@ -26,7 +26,7 @@ _STRAIGHT = ("north", "east", "south", "west")
 _FAR = 1_000  # distance between places without a direction, so that each has free cells around it
 
 
-def opposite(action: str) -> str | None:
+def opposite_action(action: str) -> str | None:
     """Return the opposite of an action, judged by its words alone; None if there is none."""
     if action in _BARE:
         return _BARE[action]
@@ -213,7 +213,9 @@ def name_places(
         alike = [number for number in alike if number not in names]
     for number in order:
         if number not in names:
-            names[number] = fixed_names[number] if number in fixed_names else _plain(themes[number], used, rng)
+            names[number] = (
+                fixed_names[number] if number in fixed_names else _draw_plain_name(themes[number], used, rng)
+            )
     return [names[number] for number in range(count)]
 
 
@@ -240,7 +242,8 @@ def _draw_similar_names(theme: Theme, size: int, used: set[str], rng: Stream) ->
             return names
 
 
-def _plain(theme: Theme, used: set[str], rng: Stream) -> tuple[str, str]:
+def _draw_plain_name(theme: Theme, used: set[str], rng: Stream) -> tuple[str, str]:
+    """Draw a name and its noun that no other place has."""
     while True:
         noun = rng.choice(theme.nouns)
         draw = rng.below(20)
@@ -309,7 +312,8 @@ def make_layout(style: WorldStyle, regions: int, rng: Stream) -> PlaceLinks:
     return layout
 
 
-def _neighbour(cell: Cell, direction: str) -> Cell:
+def _neighbour_cell(cell: Cell, direction: str) -> Cell:
+    """Return the cell next to a cell in a direction."""
     x, y, z = _STEPS[direction]
     return cell[0] + x, cell[1] + y, cell[2] + z
 
@@ -325,28 +329,29 @@ def _place_on_grid(layout: PlaceLinks, special: list[bool], rng: Stream) -> list
         region = layout.regions[number]
         begin = first.setdefault(region, number)
         if special[number - 1]:
-            parent = _parent(begin, number, rng)
+            parent = _draw_parent(begin, number, rng)
             layout.links.append(Link(parent, number, "", "", True))
             cells.append((_FAR * number, 0, 0))
         else:
-            parent, direction = _parent(begin, number, rng), rng.choice(directions)
-            while _neighbour(cells[parent], direction) in taken:  # there is always a free cell at the border
+            parent, direction = _draw_parent(begin, number, rng), rng.choice(directions)
+            while _neighbour_cell(cells[parent], direction) in taken:  # there is always a free cell at the border
                 begin = max(0, begin - 1)
-                parent, direction = _parent(begin, number, rng), rng.choice(directions)
-            _join(layout, Link(parent, number, direction, opposite(direction), True))
-            cells.append(_neighbour(cells[parent], direction))
+                parent, direction = _draw_parent(begin, number, rng), rng.choice(directions)
+            _add_link(layout, Link(parent, number, direction, opposite_action(direction), True))
+            cells.append(_neighbour_cell(cells[parent], direction))
         taken.add(cells[-1])
     return cells
 
 
-def _parent(begin: int, number: int, rng: Stream) -> int:
+def _draw_parent(begin: int, number: int, rng: Stream) -> int:
     """Draw the parent of a place: often the last place, mostly one of the same region."""
     if rng.below(2):
         return number - 1
     return rng.below(number) if begin == number else begin + rng.below(number - begin)
 
 
-def _join(layout: PlaceLinks, link: Link) -> None:
+def _add_link(layout: PlaceLinks, link: Link) -> None:
+    """Add a link to a layout, and mark its directions as used at both places."""
     layout.links.append(link)
     layout.used[link.source].add(link.there)
     layout.used[link.target].add(link.back or "")
@@ -359,7 +364,7 @@ def _close_loops(layout: PlaceLinks, cells: list[Cell], special: list[bool], rng
     near: list[tuple[int, str, int]] = []
     for source, cell in enumerate(cells):
         for direction in (*DIRECTIONS[:4], "up"):
-            target = where.get(_neighbour(cell, direction))
+            target = where.get(_neighbour_cell(cell, direction))
             if target is not None and (source, target) not in linked:
                 near.append((source, direction, target))
     rng.shuffle(near)
@@ -371,20 +376,20 @@ def _close_loops(layout: PlaceLinks, cells: list[Cell], special: list[bool], rng
             layout.links.append(Link(source, target, "", "", False))
         elif near:
             source, direction, target = near.pop()
-            _join(layout, Link(source, target, direction, opposite(direction), False))
+            _add_link(layout, Link(source, target, direction, opposite_action(direction), False))
         else:
-            _join_far(layout, rng)
+            _link_distant_places(layout, rng)
 
 
-def _join_far(layout: PlaceLinks, rng: Stream) -> None:
+def _link_distant_places(layout: PlaceLinks, rng: Stream) -> None:
     """Link two places by an unused direction; they need not be neighbours, since passages can wind."""
     count = len(layout.regions)
     for _ in range(200):
         source, direction = rng.below(count), rng.choice(_STRAIGHT)
         target = (source + 1 + rng.below(min(count - 1, 12))) % count
-        back = opposite(direction) or ""
+        back = opposite_action(direction) or ""
         if direction not in layout.used[source] and back not in layout.used[target]:
-            _join(layout, Link(source, target, direction, back, False))
+            _add_link(layout, Link(source, target, direction, back, False))
             return
 
 
@@ -405,19 +410,22 @@ def _make_one_way(layout: PlaceLinks, count: int, rng: Stream) -> None:
             link.source, link.target, link.there, link.back = link.target, link.source, link.back or "", link.there
         layout.used[link.target].discard(link.back or "")
         ways[link.target].remove(link.source)
-        if _reaches(ways, link.target, link.source):
+        if _is_reachable(ways, link.target, link.source):
             link.back, link.one_way = None, True
             continue
         ways[link.target].append(link.source)
         free = [
-            direction for direction in DIRECTIONS if direction not in layout.used[link.target] | {opposite(link.there)}
+            direction
+            for direction in DIRECTIONS
+            if direction not in layout.used[link.target] | {opposite_action(link.there)}
         ]
         link.one_way = bool(free)
         link.back = rng.choice(free) if free else link.back
         layout.used[link.target].add(link.back or "")
 
 
-def _reaches(ways: list[list[int]], source: int, target: int) -> bool:
+def _is_reachable(ways: list[list[int]], source: int, target: int) -> bool:
+    """Return whether a place can be reached from another one."""
     seen, queue = {source}, deque([source])
     while queue:
         for place in ways[queue.popleft()]:

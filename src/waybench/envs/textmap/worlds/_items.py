@@ -8,8 +8,16 @@ from typing import Any, Protocol, TypeVar
 from waybench.core import Item, Json, Option, Source, Stream, UsageError, number_option
 from waybench.envs.textmap._instances import MapInstance
 from waybench.envs.textmap._place_map import NEVER, Move, PlaceMap, Traversal, WalkthroughStep, edges_of_traversals
-from waybench.envs.textmap._prefix import with_ids
-from waybench.envs.textmap.worlds._data import DIRECTIONS, EXITS, LEAST_PLACES, Exit, TextWorld, WorldStyle, opposite
+from waybench.envs.textmap._prefix import with_machine_ids
+from waybench.envs.textmap.worlds._data import (
+    DIRECTIONS,
+    EXITS,
+    LEAST_PLACES,
+    Exit,
+    TextWorld,
+    WorldStyle,
+    opposite_action,
+)
 from waybench.envs.textmap.worlds._play import CommandResult, WorldEngine
 from waybench.envs.textmap.worlds._world import make_world
 
@@ -28,24 +36,21 @@ Q = TypeVar("Q", bound=MapInstance, covariant=True)
 CutoffFunction = Callable[[PlaceMap], int]  # map -> last step that is shown
 
 
-def walk(
+def draw_walkthrough(
     play: WorldEngine, rng: Stream, steps: int, *, visit_all: bool = False
 ) -> tuple[tuple[str, CommandResult], ...]:
-    """Generate a walkthrough of a world, with so many steps after the first, which has the number 0.
+    """Generate a walkthrough of a world: its opening as "Init", and `steps` commands with their results.
 
     It visits all places if the number of steps suffices; with `visit_all`, steps are added, up to `MOST_STEPS`, if it
     does not. The other steps are detours and commands without effect, such as looking, waiting and blocked moves. Some
     exits are never taken. After entering a dark place without a light, the player lights the lamp before leaving.
-
-    Returns:
-        Each command with its result; the opening is that of "Init".
     """
     if not 1 <= steps <= MOST_STEPS:
         raise UsageError(f"steps is {steps}: give a number of steps from 1 to {MOST_STEPS}")
-    return tuple(_Walker(play, rng, steps).walk(visit_all))
+    return tuple(_Walker(play, rng, steps).make_walkthrough(visit_all))
 
 
-def _nearest(ways: Callable[[int], Iterable[Exit]], begin: int, is_target: Callable[[int], bool]) -> list[Exit]:
+def _path_to_nearest(ways: Callable[[int], Iterable[Exit]], begin: int, is_target: Callable[[int], bool]) -> list[Exit]:
     """Return a shortest path from a place to a different place that is a target; empty if there is none."""
     arrivals: dict[int, Exit | None] = {begin: None}
     queue = deque([begin])
@@ -85,18 +90,18 @@ class _Walker:
         unused = self._choose_unused_exits()
         self._detours = [[way for way in ways if way not in unused] for ways in self._ways]
 
-    def walk(self, visit_all: bool) -> list[tuple[str, CommandResult]]:
+    def make_walkthrough(self, visit_all: bool) -> list[tuple[str, CommandResult]]:
         """Make all steps, and more if needed to visit all places; return the commands with their results."""
-        if visit_all and self._spare < 0:
-            self._limit = min(self._limit - self._spare, MOST_STEPS)
+        if visit_all and self._spare_steps < 0:
+            self._limit = min(self._limit - self._spare_steps, MOST_STEPS)
         for way in self._route:
             self._take_lamp()
-            share, extra = divmod(max(0, self._spare), self._ahead + 1)
-            self._stray(self._rng.below(2 * share + 1) + (self._rng.below(self._ahead + 1) < extra))
-            self._go(way)
+            share, extra = divmod(max(0, self._spare_steps), self._ahead + 1)
+            self._make_detours(self._rng.below(2 * share + 1) + (self._rng.below(self._ahead + 1) < extra))
+            self._make_route_move(way)
             self._ahead -= 1
         self._take_lamp()
-        self._stray(self._steps_left)
+        self._make_detours(self._steps_left)
         return self._turns
 
     def _find_route(self) -> list[Exit]:
@@ -109,7 +114,7 @@ class _Walker:
             visited.add(lamp)
         while len(visited) < len(self._world.places):
             place = route[-1].target if route else place
-            route += _nearest(self._ways.__getitem__, place, lambda target: target not in visited)
+            route += _path_to_nearest(self._ways.__getitem__, place, lambda target: target not in visited)
             visited.add(route[-1].target)
         return route
 
@@ -129,14 +134,15 @@ class _Walker:
         return self._limit + 1 - len(self._turns)
 
     @property
-    def _spare(self) -> int:
+    def _spare_steps(self) -> int:
         """Number of steps that the route does not need; negative if the route is too long."""
         closed = (self._doors & ~self._now.opened).bit_count()
         lamp = self._world.lamp
         light = 0 if lamp < 0 else (not self._now.lit) + (not self._now.taken >> lamp & 1)
         return self._steps_left - self._ahead - closed - light
 
-    def _do(self, action: str) -> None:
+    def _execute(self, action: str) -> None:
+        """Execute a command, if there are steps left."""
         if self._steps_left:
             turn = self._play.act(self._now, action)
             self._now = turn.after
@@ -144,36 +150,37 @@ class _Walker:
             self._turns.append((action, turn))
 
     def _take_lamp(self) -> None:
+        """Take the lamp, if it is here."""
         lamp = self._world.lamp
         if lamp >= 0 and self._world.things[lamp].place == self._now.place and not self._now.taken >> lamp & 1:
-            self._do(f"take {self._world.things[lamp].name}")
+            self._execute(f"take {self._world.things[lamp].name}")
 
-    def _go(self, way: Exit) -> None:
+    def _make_route_move(self, way: Exit) -> None:
         """Make a move of the route, with the commands that it needs."""
         if way.door is not None and not self._now.opened >> way.door & 1:
-            if self._spare > 0 and self._rng.below(3) == 0:
-                self._do(way.action)  # finds the door closed
-            self._do(f"open {self._world.doors[way.door]}")
+            if self._spare_steps > 0 and self._rng.below(3) == 0:
+                self._execute(way.action)  # finds the door closed
+            self._execute(f"open {self._world.doors[way.door]}")
         lamp = self._world.things[self._world.lamp].name if self._world.lamp >= 0 else ""
         unlit = self._world.places[way.target].dark and not self._now.lit
         if unlit and (self._steps_left < 2 or self._rng.below(4) == 0):
-            self._do(f"light {lamp}")
-        self._do(way.action)
+            self._execute(f"light {lamp}")
+        self._execute(way.action)
         if self._play.dark(self._now):
-            for _ in range(min(self._rng.below(3), max(0, self._spare))):
-                self._do(self._random_command_without_move())
-            self._do(f"light {lamp}")
-        elif self._now.lit and self._spare >= 6 and self._rng.below(2):
-            self._do(f"extinguish {lamp}")  # so that the next dark place is dark again
+            for _ in range(min(self._rng.below(3), max(0, self._spare_steps))):
+                self._execute(self._random_command_without_move())
+            self._execute(f"light {lamp}")
+        elif self._now.lit and self._spare_steps >= 6 and self._rng.below(2):
+            self._execute(f"extinguish {lamp}")  # so that the next dark place is dark again
 
-    def _stray(self, count: int) -> None:
-        """Make about `count` steps that the route does not need, and no more than are spare."""
+    def _make_detours(self, count: int) -> None:
+        """Make about `count` steps off the route, and no more than are spare."""
         end = len(self._turns) + count
-        while len(self._turns) < end and self._spare > 0:
-            if self._rng.below(2) or not self._trip():
-                self._do(self._random_command_without_move())
+        while len(self._turns) < end and self._spare_steps > 0:
+            if self._rng.below(2) or not self._make_round_trip():
+                self._execute(self._random_command_without_move())
 
-    def _usable(self, place: int) -> list[Exit]:
+    def _exits_for_detours(self, place: int) -> list[Exit]:
         """Return the exits that a detour can take: to visited places, not into the dark, without closed doors."""
         return [
             way
@@ -183,27 +190,27 @@ class _Walker:
             and (way.door is None or self._now.opened >> way.door & 1)
         ]
 
-    def _trip(self) -> bool:
+    def _make_round_trip(self) -> bool:
         """Make a round trip; return whether that was possible."""
         home = place = self._now.place
         out: list[Exit] = []
         for _ in range(1 + self._rng.below(_LONGEST_TRIP)):
-            ways = self._usable(place)
+            ways = self._exits_for_detours(place)
             if not ways:
                 break
             out.append(self._rng.choice(ways))
             place = out[-1].target
-        back = [] if place == home else _nearest(self._usable, place, lambda target: target == home)
-        if not out or len(out) + len(back) > self._spare or (place != home and not back):
+        back = [] if place == home else _path_to_nearest(self._exits_for_detours, place, lambda target: target == home)
+        if not out or len(out) + len(back) > self._spare_steps or (place != home and not back):
             return False
         for way in out + back:
-            self._do(way.action)
+            self._execute(way.action)
         return True
 
     def _random_command_without_move(self) -> str:
         """Return a command that leads nowhere."""
         draw = self._rng.below(10)
-        things = [] if self._play.dark(self._now) else self._play.things_here(self._now)
+        things = [] if self._play.dark(self._now) else self._play.names_of_things_here(self._now)
         doors = [way.door for way in self._ways[self._now.place] if way.door is not None]
         if draw < 4 and things:
             thing = self._rng.choice(things)
@@ -219,7 +226,7 @@ class _Walker:
 
 
 def learn_map(play: WorldEngine, turns: Sequence[tuple[str, CommandResult]]) -> PlaceMap:
-    """Return the map that can be learned from a walkthrough of a world, as `walk` returns it.
+    """Return the map that can be learned from a walkthrough of a world, by `draw_walkthrough`.
 
     After each move that has an opposite, such as "north" or "enter hut", the opposite is tried, and only if it leads
     back, the map has it as a move that can be inferred. Names are in lower case, as in the published maps. Places and
@@ -239,9 +246,9 @@ def learn_map(play: WorldEngine, turns: Sequence[tuple[str, CommandResult]]) -> 
             traversals.append(Traversal(number, move, (len(named_at) - 1, len(named_at))))
             named_at.append(NEVER)
             places.add(target)
-            back = None if move in tried_moves else opposite(action)
+            back = None if move in tried_moves else opposite_action(action)
             tried_moves.add(move)
-            if back is not None and play.leads_to(now, back) == before.place:
+            if back is not None and play.place_after_move(now, back) == before.place:
                 inferred[target, back, source] = len(traversals) - 1
         if turn.shows_name:
             named_at[-1] = min(named_at[-1], number)
@@ -255,16 +262,17 @@ def learn_map(play: WorldEngine, turns: Sequence[tuple[str, CommandResult]]) -> 
     return PlaceMap(play.world.name, tuple(place_names), tuple(actions), edges, tuple(steps))
 
 
-def _share(name: str, doc: str) -> Option:
+def _share_option(name: str, doc: str) -> Option:
+    """Return an option from 0 to 1 that is drawn by default."""
     return Option(name=name, default=None, kind=float, low=0, high=1, doc=f"{doc} By default drawn for each world.")
 
 
 WORLD_OPTIONS = (
-    _share("one_way", "Share of links between places whose opposite move does not lead back."),
-    _share("doors", "Share of links with a door, which starts closed."),
-    _share("dark", "Share of dark places, whose name needs a lamp to be seen."),
-    _share("special", "Share of links without a direction, such as entering, climbing or crawling."),
-    _share("confusable", "Share of places with a name similar to another place's."),
+    _share_option("one_way", "Share of links between places whose opposite move does not lead back."),
+    _share_option("doors", "Share of links with a door, which starts closed."),
+    _share_option("dark", "Share of dark places, whose name needs a lamp to be seen."),
+    _share_option("special", "Share of links without a direction, such as entering, climbing or crawling."),
+    _share_option("confusable", "Share of places with a name similar to another place's."),
     number_option(
         "prose",
         0,
@@ -305,17 +313,18 @@ def world_item(key: str, level: int, options: Mapping[str, Json], index: int) ->
     # Defaults are always drawn, so that options do not change the rest of the world.
     defaults = {name: rng.choice(values) for name, values in _DEFAULTS.items()}
     exits, brief = rng.choice(("list", "none", "prose", "prose")), rng.below(2) == 1
-    shares = {name: _or_default(options[name], defaults[name] / 100) for name in _DEFAULTS if name != "prose"}
-    prose = _or_default(options["prose"], defaults["prose"])
+    shares = {name: _value_or_default(options[name], defaults[name] / 100) for name in _DEFAULTS if name != "prose"}
+    prose = _value_or_default(options["prose"], defaults["prose"])
     exits = exits if options["exits"] == "any" else str(options["exits"])
     style = WorldStyle(places=level, **shares, prose=prose, exits=exits, brief=brief)
     about = max(20, level * (230 + rng.below(41)) // 100)
     play = WorldEngine(make_world(rng, style, f"{level}-{index}"))
-    turns = walk(play, rng, _or_default(options["steps"], about), visit_all=options["steps"] is None)
+    turns = draw_walkthrough(play, rng, _value_or_default(options["steps"], about), visit_all=options["steps"] is None)
     return learn_map(play, turns), play.world
 
 
-def _or_default(value: Json, default: T) -> T:
+def _value_or_default(value: Json, default: T) -> T:
+    """Return a value if it has the type of the default, otherwise the default."""
     return value if isinstance(value, type(default)) else default
 
 
@@ -361,9 +370,9 @@ class WorldItems(Source[M]):
             raise UsageError(f"level {level}: give a size class from {LOWEST_CLASS} to {HIGHEST_CLASS}")
         self._key, self._level, self._prove = key, level, prove
         self._items_per_world = 1 if is_one_item else int(options["questions"])
-        cutoff_function = cutoff or _by_steps(options["prefix_steps"])
+        cutoff_function = cutoff or _cutoff_by_steps(options["prefix_steps"])
         self._instances: Callable[[int, int], Sequence[M]] = partial(
-            _instances, ask, purpose, cutoff_function, key, level, tuple(options.items())
+            _cached_instances, ask, purpose, cutoff_function, key, level, tuple(options.items())
         )
 
     def item(self, index: int) -> Item[M]:
@@ -389,7 +398,7 @@ class WorldItems(Source[M]):
 
 
 @lru_cache(maxsize=96)  # in training, an item is played by a group of episodes, each with a source of its own
-def _instances(
+def _cached_instances(
     ask: Ask[Any],
     purpose: tuple[str, ...],
     cutoff: CutoffFunction,
@@ -422,9 +431,10 @@ def draw_world(key: str, level: int, options: Mapping[str, Json], index: int, ex
     numbers = list(range(1, 4 * len(world.places)))
     rng.shuffle(numbers)
     ids = {place: f"obj{number}" for place, number in zip(place_map.places, numbers, strict=False)}
-    return with_ids(place_map, ids), world
+    return with_machine_ids(place_map, ids), world
 
 
 @lru_cache(maxsize=64)
-def _by_steps(steps: int | None) -> CutoffFunction:
+def _cutoff_by_steps(steps: int | None) -> CutoffFunction:
+    """Return the function from a map to its last shown step for a number of steps; None for all."""
     return lambda place_map: place_map.last_step if steps is None else min(int(steps), place_map.last_step)

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from waybench.envs.textmap.worlds._data import DIRECTIONS, MOVING_VERBS, Exit, TextWorld
-from waybench.envs.textmap.worlds._world import direction_phrase, join_items, sentence, with_article
+from waybench.envs.textmap.worlds._world import capitalized, direction_phrase, join_items, with_article
 
 LONGEST_COMMAND = 120  # characters
 
@@ -60,22 +60,23 @@ class WorldEngine:
     def begin(self) -> CommandResult:
         """Return the first state and the opening text."""
         before = Situation(self.world.start, taken=self._carried)
-        turn = self._look(before)
+        turn = self._look_around(before)
         return turn._replace(text=f"{self.world.intro}\n\n{turn.text}")
 
-    def leads_to(self, before: Situation, action: str) -> int:
+    def place_after_move(self, before: Situation, action: str) -> int:
         """Return the number of the place after a move; the same place if the move is not possible."""
         way = self._exits.get((before.place, action))
         return before.place if way is None or self._is_closed(before, way) else way.target
 
     def _is_closed(self, now: Situation, way: Exit) -> bool:
+        """Return whether an exit has a door that is closed."""
         return way.door is not None and not now.opened >> way.door & 1
 
     def dark(self, situation: Situation) -> bool:
         """Return whether the player is in the dark."""
         return self.world.places[situation.place].dark and not situation.lit
 
-    def things_here(self, situation: Situation) -> list[str]:
+    def names_of_things_here(self, situation: Situation) -> list[str]:
         """Return the names of the things at the place, without those that the player carries."""
         return [name for name, number in self._things[situation.place].items() if not situation.taken >> number & 1]
 
@@ -90,7 +91,7 @@ class WorldEngine:
             return CommandResult(before, f"{self.world.voice.unknown}\n", understood=False)
         way = self._exits.get((before.place, words))
         now = Situation(before.place, before.opened, before.taken, before.seen, before.lit, before.turn + 1)
-        turn = self._move(now, way) if way else self._do(now, words)
+        turn = self._move(now, way) if way else self._execute_other_command(now, words)
         if not turn.understood:
             return turn._replace(after=before)
         if self.world.pulse[now.turn % len(self.world.pulse)] and not self.dark(turn.after):
@@ -100,15 +101,15 @@ class WorldEngine:
         return turn
 
     def _move(self, now: Situation, way: Exit) -> CommandResult:
-        """Enter a place, with its description unless the style is brief and the place is not new."""
+        """Enter a place; it is described unless the style is brief and the place is not new."""
         if way.door is not None and self._is_closed(now, way):
             return CommandResult(now, self.world.voice.closed.format(self.world.doors[way.door]) + "\n")
         after = Situation(way.target, now.opened, now.taken, now.seen, now.lit, now.turn)
         at_length = not self.world.style.brief or not now.seen >> way.target & 1
-        return self._look(after, at_length, way.travel_text)
+        return self._look_around(after, at_length, way.travel_text)
 
-    def _look(self, now: Situation, at_length: bool = True, before: str = "") -> CommandResult:
-        """Describe a place, after the text of what led to it."""
+    def _look_around(self, now: Situation, at_length: bool = True, before: str = "") -> CommandResult:
+        """Describe a place, after the text `before`."""
         place = self.world.places[now.place]
         before = f"{before}\n\n" if before else ""
         if self.dark(now):
@@ -117,7 +118,7 @@ class WorldEngine:
         if at_length:
             if place.text:
                 text += f"{place.text}\n"
-            if ways := self._ways(now):
+            if ways := self._exits_text(now):
                 text += f"{ways}\n"
         if self._portable[now.place]:
             carried = [name for name, number in self._portable[now.place] if not now.taken >> number & 1]
@@ -128,7 +129,8 @@ class WorldEngine:
             Situation(now.place, now.opened, now.taken, seen, now.lit, now.turn), text, shows_name=True
         )
 
-    def _ways(self, now: Situation) -> str:
+    def _exits_text(self, now: Situation) -> str:
+        """Return the description of a place's exits and doors."""
         doors = self._doors[now.place]
         sentences = [self.world.places[now.place].ways]
         if doors and self.world.style.exits != "none":
@@ -136,19 +138,21 @@ class WorldEngine:
                 state = "closed" if self._is_closed(now, way) else "open"
                 if way.action in DIRECTIONS:
                     sentences.append(
-                        f"{sentence(direction_phrase(way.action))} is {with_article(door)}, which is {state}."
+                        f"{capitalized(direction_phrase(way.action))} is {with_article(door)}, which is {state}."
                     )
                 else:
-                    sentences.append(f"{sentence(with_article(door))}, which is {state}, is in the way ({way.action}).")
+                    sentences.append(
+                        f"{capitalized(with_article(door))}, which is {state}, is in the way ({way.action})."
+                    )
         return " ".join(filter(None, sentences))
 
-    def _do(self, now: Situation, words: str) -> CommandResult:
-        """Execute a command that is not an exit of the place."""
+    def _execute_other_command(self, now: Situation, words: str) -> CommandResult:
+        """Execute a command that names no exit of the place."""
         voice, place = self.world.voice, self.world.places[now.place]
         if words == "look":
-            return self._look(now)
+            return self._look_around(now)
         if words == "inventory":
-            return CommandResult(now, self._inventory(now) + "\n")
+            return CommandResult(now, self._list_inventory(now) + "\n")
         answers = {
             "wait": voice.wait,
             "listen": place.sound,
@@ -167,24 +171,26 @@ class WorldEngine:
         thing = noun.removeprefix("the ")
         match verb:
             case "open":
-                return self._open(now, thing)
+                return self._open_door(now, thing)
             case "take":
-                return self._take(now, thing)
+                return self._take_thing(now, thing)
             case "examine" | "search":
-                return self._examine(now, thing, verb)
+                return self._examine_thing(now, thing, verb)
             case "light" | "extinguish":
-                return self._light(now, thing, verb)
+                return self._switch_lamp(now, thing, verb)
             case _ if verb in MOVING_VERBS:
                 return CommandResult(now, f"{voice.absent}\n")
             case _:
                 return CommandResult(now, f"{voice.unknown}\n", understood=False)
 
-    def _inventory(self, now: Situation) -> str:
+    def _list_inventory(self, now: Situation) -> str:
+        """Answer with the things that the player carries."""
         things = self.world.things
         names = [with_article(thing.name) for number, thing in enumerate(things) if now.taken >> number & 1]
         return self.world.voice.carrying.format(join_items(names)) if names else self.world.voice.empty_handed
 
-    def _open(self, now: Situation, noun: str) -> CommandResult:
+    def _open_door(self, now: Situation, noun: str) -> CommandResult:
+        """Open a door of the place by its noun."""
         voice, doors = self.world.voice, self._doors[now.place]
         if noun == "door" and len(doors) == 1:
             noun = next(iter(doors))
@@ -195,30 +201,33 @@ class WorldEngine:
             return CommandResult(now, voice.open_already.format(noun) + "\n")
         return CommandResult(now._replace(opened=now.opened | 1 << way.door), voice.opened.format(noun) + "\n")
 
-    def _carries(self, now: Situation, noun: str) -> int | None:
+    def _find_carried_thing(self, now: Situation, noun: str) -> int | None:
+        """Return the number of a carried thing by its noun; None if there is none."""
         for number, thing in enumerate(self.world.things):
             if thing.name == noun and now.taken >> number & 1:
                 return number
         return None
 
-    def _take(self, now: Situation, noun: str) -> CommandResult:
+    def _take_thing(self, now: Situation, noun: str) -> CommandResult:
+        """Take a portable thing at the place by its noun."""
         voice = self.world.voice
-        if self._carries(now, noun) is not None:
+        if self._find_carried_thing(now, noun) is not None:
             return CommandResult(now, voice.taken_already.format(noun) + "\n")
         if self.dark(now):
             return CommandResult(now, f"{voice.too_dark}\n")
-        if noun not in self.things_here(now):
+        if noun not in self.names_of_things_here(now):
             return CommandResult(now, f"{voice.absent}\n")
         number = self._things[now.place][noun]
         if not self.world.things[number].portable:
             return CommandResult(now, voice.fixed.format(noun) + "\n")
         return CommandResult(now._replace(taken=now.taken | 1 << number), voice.taken.format(noun) + "\n")
 
-    def _examine(self, now: Situation, noun: str, verb: str) -> CommandResult:
-        voice, number = self.world.voice, self._carries(now, noun)
+    def _examine_thing(self, now: Situation, noun: str, verb: str) -> CommandResult:
+        """Describe a thing at the place, or one that the player carries."""
+        voice, number = self.world.voice, self._find_carried_thing(now, noun)
         if self.dark(now):
             return CommandResult(now, f"{voice.too_dark}\n")
-        if number is None and noun in self.things_here(now):
+        if number is None and noun in self.names_of_things_here(now):
             number = self._things[now.place][noun]
         if number is None:
             return CommandResult(now, f"{voice.absent}\n")
@@ -226,8 +235,8 @@ class WorldEngine:
             now, (voice.search.format(noun) if verb == "search" else self.world.things[number].text) + "\n"
         )
 
-    def _light(self, now: Situation, noun: str, verb: str) -> CommandResult:
-        """Light the lamp, or put it out."""
+    def _switch_lamp(self, now: Situation, noun: str, verb: str) -> CommandResult:
+        """Light the lamp or, with the verb "extinguish", put it out."""
         voice, lamp = self.world.voice, self.world.lamp
         if lamp < 0 or not now.taken >> lamp & 1 or self.world.things[lamp].name != noun:
             return CommandResult(now, f"{voice.absent}\n")
@@ -241,7 +250,7 @@ class WorldEngine:
         answer = voice.lit.format(noun) + "\n"
         if not was_dark:
             return CommandResult(now, answer)
-        return self._look(now, before=voice.lit.format(noun))
+        return self._look_around(now, before=voice.lit.format(noun))
 
 
 def _normalize_command(command: str) -> str | None:

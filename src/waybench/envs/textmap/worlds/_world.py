@@ -49,7 +49,7 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[0].lower() in 'aeiou' else 'a'} {noun}"
 
 
-def sentence(text: str) -> str:
+def capitalized(text: str) -> str:
     """Return a text with its first letter in upper case."""
     return text[:1].upper() + text[1:]
 
@@ -81,14 +81,14 @@ def make_moves(layout: PlaceLinks, themes: list[Theme], doors: float, prose: int
         door = None
         if number in door_links:
             door = len(moves.doors)
-            moves.doors.append(_door(near[link.source] | near[link.target], rng))
+            moves.doors.append(_draw_door_name(near[link.source] | near[link.target], rng))
             near[link.source].add(moves.doors[door])
             near[link.target].add(moves.doors[door])
         begin = len(moves.exits)
         if link.there:
             moves.exits.append(Exit(link.source, link.there, link.target))
         else:
-            _special(link, moves, themes[link.source], prose, used, rng)
+            _add_special_exits(link, moves, themes[link.source], prose, used, rng)
         if link.back:
             moves.exits.append(Exit(link.target, link.back, link.source))
         if door is not None:
@@ -96,14 +96,15 @@ def make_moves(layout: PlaceLinks, themes: list[Theme], doors: float, prose: int
     return moves
 
 
-def _door(used: set[str], rng: Stream) -> str:
+def _draw_door_name(used: set[str], rng: Stream) -> str:
+    """Draw the name of a door that no other door has."""
     while (name := f"{rng.choice(_MOVES['door_likeness'])} {rng.choice(_MOVES['doors'])}") in used:
         pass
     return name
 
 
-def _noun(nouns: tuple[str, ...], used: set[str], rng: Stream) -> str:
-    """Draw a noun that no other special move of this world has."""
+def _draw_unused_noun(nouns: tuple[str, ...], used: set[str], rng: Stream) -> str:
+    """Draw a noun that no other special exit of this world has."""
     name = rng.choice(nouns)
     for attempt in range(1_000):
         if name not in used:
@@ -115,36 +116,36 @@ def _noun(nouns: tuple[str, ...], used: set[str], rng: Stream) -> str:
     return name
 
 
-def _special(link: Link, moves: Moves, theme: Theme, prose: int, used: set[str], rng: Stream) -> None:
-    """Add the exits of a link without a direction."""
+def _add_special_exits(link: Link, moves: Moves, theme: Theme, prose: int, used: set[str], rng: Stream) -> None:
+    """Add the exits of a link that have no direction, such as "enter hut"."""
     if link.one_way:
         verb = rng.choice(sorted(_ONE_WAY["moves"]))
         move = _ONE_WAY["moves"][verb]
-        noun = _noun(move["nouns"], used, rng)
-        _add(link, moves, _Kind(verb, None, (move["name"],), _ONE_WAY["descriptions"]), noun, prose, rng)
+        noun = _draw_unused_noun(move["nouns"], used, rng)
+        _add_exit_pair(link, moves, _Kind(verb, None, (move["name"],), _ONE_WAY["descriptions"]), noun, prose, rng)
     elif not link.fresh or rng.below(5) == 0:
         verb = rng.choice(sorted(_BOTH_WAYS["nouns"]))
-        noun = _noun(_BOTH_WAYS["nouns"][verb], used, rng)
-        _add(
+        noun = _draw_unused_noun(_BOTH_WAYS["nouns"][verb], used, rng)
+        _add_exit_pair(
             link, moves, _Kind(verb, verb, (), _BOTH_WAYS["descriptions"], _BOTH_WAYS["descriptions"]), noun, prose, rng
         )
     else:
         kinds = [(kind, getattr(theme, name)) for name, kind in _SPECIAL.items()]
         kind, nouns = rng.choice(kinds)
-        noun = _noun(nouns, used, rng)
+        noun = _draw_unused_noun(nouns, used, rng)
         if (
             kind is _SPECIAL["enter"]
             and rng.below(4) == 0
             and not any((way.source, way.action) == (link.source, "in") for way in moves.exits)
         ):
             kind = replace(kind, there="in", back="out")
-        _add(link, moves, kind, noun, prose, rng)
+        _add_exit_pair(link, moves, kind, noun, prose, rng)
 
 
-def _add(link: Link, moves: Moves, kind: _Kind, noun: str, prose: int, rng: Stream) -> None:
-    def descriptions(templates: tuple[str, ...]) -> str:
+def _add_exit_pair(link: Link, moves: Moves, kind: _Kind, noun: str, prose: int, rng: Stream) -> None:
+    def draw_descriptions(templates: tuple[str, ...]) -> str:
         article = with_article(noun)
-        return rng.choice(templates).replace("{A}", sentence(article)).replace("{a}", article).format(noun)
+        return rng.choice(templates).replace("{A}", capitalized(article)).replace("{a}", article).format(noun)
 
     def travel_text(action: str) -> str:
         verb = action.removesuffix(noun).strip()
@@ -152,13 +153,13 @@ def _add(link: Link, moves: Moves, kind: _Kind, noun: str, prose: int, rng: Stre
 
     there = kind.there.format(noun)
     moves.exits.append(Exit(link.source, there, link.target, travel_text=travel_text(there)))
-    moves.descriptions[link.source, there] = descriptions(kind.descriptions)
+    moves.descriptions[link.source, there] = draw_descriptions(kind.descriptions)
     if kind.back and link.back is not None:
         back = kind.back.format(noun)
         moves.exits.append(Exit(link.target, back, link.source, travel_text=travel_text(back)))
-        moves.descriptions[link.target, back] = descriptions(kind.descriptions_back)
+        moves.descriptions[link.target, back] = draw_descriptions(kind.descriptions_back)
     if link.fresh and kind.names:
-        title = " ".join(word if word in ("of", "in", "the") else sentence(word) for word in noun.split())
+        title = " ".join(word if word in ("of", "in", "the") else capitalized(word) for word in noun.split())
         moves.names[link.target] = (rng.choice(kind.names).format(title), noun)
 
 
@@ -166,7 +167,7 @@ _PROSE: Mapping[str, tuple[str, ...]] = _WORDS["prose"]
 LAMPS = _PROSE["lamps"]
 
 
-def introduction(theme: Theme, prose: int, rng: Stream) -> str:
+def draw_introduction(theme: Theme, prose: int, rng: Stream) -> str:
     """Return the text before the first place."""
     name = rng.choice(_PROSE["first_syllables"]) + rng.choice(_PROSE["last_syllables"])
     title = f"{rng.choice(_PROSE['titles']).format(name)}\n{rng.choice(_PROSE['subtitles'])}"
@@ -180,7 +181,7 @@ class Deck:
         self._rng = rng
         self._remaining: dict[tuple[str, ...], list[str]] = {}
 
-    def deal(self, texts: tuple[str, ...]) -> str:
+    def draw_text(self, texts: tuple[str, ...]) -> str:
         """Return one of the texts."""
         remaining = self._remaining.setdefault(texts, [])
         if not remaining:
@@ -189,40 +190,42 @@ class Deck:
         return remaining.pop()
 
 
-def describe(theme: Theme, noun: str, scenery: Sequence[str], smell: str, rumour: str, prose: int, deck: Deck) -> str:
+def describe_place(
+    theme: Theme, noun: str, scenery: Sequence[str], smell: str, rumour: str, prose: int, deck: Deck
+) -> str:
     """Write the description of a place in the length `prose`, from 0 to 3.
 
     `rumour` is the name of another place to mention, with a meaningless direction; empty if none.
     """
     if prose == 0:
         return ""
-    slots = {"noun": noun, "a": with_article(noun), "A": sentence(with_article(noun)), "smell": smell}
+    slots = {"noun": noun, "a": with_article(noun), "A": capitalized(with_article(noun)), "smell": smell}
     for slot, choices in (("mood", theme.moods), ("ground", theme.ground), ("around", theme.around)):
-        slots[slot] = deck.deal(choices)
-    opening = deck.deal(_PROSE["openings"])
-    sentences = [sentence(opening.format(**slots))]
+        slots[slot] = deck.draw_text(choices)
+    opening = deck.draw_text(_PROSE["openings"])
+    sentences = [capitalized(opening.format(**slots))]
     if prose == 3:
-        sentences.append(sentence(deck.deal(_openings_after(opening)).format(**slots)))
-    sentences += [deck.deal(theme.details)] if prose > 1 else []
-    sentences += [deck.deal(_PROSE["remarks"])] if prose > 2 else []
+        sentences.append(capitalized(deck.draw_text(_openings_after(opening)).format(**slots)))
+    sentences += [deck.draw_text(theme.details)] if prose > 1 else []
+    sentences += [deck.draw_text(_PROSE["remarks"])] if prose > 2 else []
     for thing in scenery:
         article = with_article(thing)
-        sentences.append(deck.deal(_PROSE["scenery"]).format(a=article, A=sentence(article)))
+        sentences.append(deck.draw_text(_PROSE["scenery"]).format(a=article, A=capitalized(article)))
     text = " ".join(sentences)
     if prose == 3 and rumour:
-        directions = {"direction": deck.deal(DIRECTIONS[:8]), "direction2": deck.deal(DIRECTIONS[:8])}
-        text += "\n" + deck.deal(_PROSE["rumours"]).format(name=rumour, **directions)
+        directions = {"direction": deck.draw_text(DIRECTIONS[:8]), "direction2": deck.draw_text(DIRECTIONS[:8])}
+        text += "\n" + deck.draw_text(_PROSE["rumours"]).format(name=rumour, **directions)
     return text
 
 
 @cache
 def _openings_after(opening: str) -> tuple[str, ...]:
-    """Return the openings that have no slot in common with one of them."""
+    """Return the openings of a description that share no slot with the one before."""
     slots = [slot for slot in ("{mood}", "{ground}", "{around}", "{a}") if slot in opening]
     return tuple(text for text in _PROSE["openings"] if not any(slot in text for slot in slots))
 
 
-def examine_text(noun: str, rng: Stream) -> str:
+def draw_examine_text(noun: str, rng: Stream) -> str:
     """Return the answer to examining a thing."""
     return rng.choice(_PROSE["examined"]).format(noun)
 
@@ -246,14 +249,15 @@ def describe_exits(actions: Sequence[str], special: Sequence[str], exits: str, t
     directions = [action for action in actions if action in DIRECTIONS]
     sentences = list(special)
     if directions and rng.below(2):
-        ways = [_way(direction, theme, rng) for direction in directions]
+        ways = [_direction_with_scenery(direction, theme, rng) for direction in directions]
         sentences.insert(0, rng.choice(_PROSE["ways"]).format(list=join_items(ways)))
     elif directions:
         sentences.insert(0, rng.choice(_PROSE["going"]).format(plain=join_items(directions)))
     return " ".join(sentences)
 
 
-def _way(direction: str, theme: Theme, rng: Stream) -> str:
+def _direction_with_scenery(direction: str, theme: Theme, rng: Stream) -> str:
+    """Return a direction as something that lies there, such as "a path leading north"."""
     if direction in ("up", "down"):
         return f"a way {direction}"
     return f"{with_article(rng.choice(theme.ways))} {rng.choice(('to the ', 'leading ', 'going '))}{direction}"
@@ -274,12 +278,12 @@ def make_world(rng: Stream, style: WorldStyle, name: str = "world") -> TextWorld
     # Any place but the first can be dark, preferably one of a shadowy theme.
     order = sorted((-(rng.below(100) * theme.shadowy), number) for number, theme in enumerate(themes) if number)
     dark = {number for _, number in order[: round(style.dark * style.places)]}
-    things = _things(themes, style.prose, rng)
+    things = _draw_things(themes, style.prose, rng)
     lamp = len(things) if dark else -1
     if dark:
         where = rng.choice((-1, 0, _draw_neighbour(moves.exits, dark)))
         lamp_name = rng.choice(LAMPS)
-        things.append(Thing(lamp_name, where, True, examine_text(lamp_name, rng)))
+        things.append(Thing(lamp_name, where, True, draw_examine_text(lamp_name, rng)))
     # Names that work after "the": not "Inside the Hut" or "Abel's Chapel".
     plain = tuple(text for number, (text, _) in enumerate(names) if number not in moves.names and "'s " not in text)
     deck = Deck(rng)
@@ -293,23 +297,23 @@ def make_world(rng: Stream, style: WorldStyle, name: str = "world") -> TextWorld
             open_ways[way.source].append(way.action)
     places: list[Location] = []
     for number, (theme, (title, noun)) in enumerate(zip(themes, names, strict=True)):
-        smell, rumour = deck.deal(theme.smells), deck.deal(plain) if plain else title
+        smell, rumour = deck.draw_text(theme.smells), deck.draw_text(plain) if plain else title
         while rumour == title and len(plain) > 1:
-            rumour = deck.deal(plain)
+            rumour = deck.draw_text(plain)
         rumour = "" if rumour == title else rumour
-        text = describe(theme, noun, scenery[number], smell, rumour, style.prose, deck)
+        text = describe_place(theme, noun, scenery[number], smell, rumour, style.prose, deck)
         actions = sorted(open_ways[number], key=lambda action: _ORDER.get(action, len(_ORDER)))
         special = [moves.descriptions[number, action] for action in actions if (number, action) in moves.descriptions]
         ways = describe_exits(actions, special, style.exits, theme, rng)
-        places.append(Location(title, number in dark, text, ways, deck.deal(theme.sounds), smell, theme.events))
-    pulse = _pulse(style.prose >= 2, rng)
-    intro = introduction(themes[0], style.prose, rng)
+        places.append(Location(title, number in dark, text, ways, deck.draw_text(theme.sounds), smell, theme.events))
+    pulse = _draw_event_turns(style.prose >= 2, rng)
+    intro = draw_introduction(themes[0], style.prose, rng)
     voice = Voice(**{name: rng.choice(answers) for name, answers in _WORDS["voice"].items()})
     exits, doors = tuple(moves.exits), tuple(moves.doors)
     return TextWorld(name, intro, tuple(places), exits, doors, tuple(things), lamp, 0, style, voice, pulse, rng.word())
 
 
-def _pulse(lively: bool, rng: Stream) -> tuple[bool, ...]:
+def _draw_event_turns(lively: bool, rng: Stream) -> tuple[bool, ...]:
     """Draw the turns with a random event, at most one in three consecutive turns."""
     pulse = [False, False]
     for _ in range(_PULSE):
@@ -324,7 +328,7 @@ def _draw_neighbour(exits: list[Exit], dark: set[int]) -> int:
     return near[-1] if near else 0
 
 
-def _things(themes: list[Theme], prose: int, rng: Stream) -> list[Thing]:
+def _draw_things(themes: list[Theme], prose: int, rng: Stream) -> list[Thing]:
     """Draw the things to examine, and some portable things."""
     things: list[Thing] = []
     held: set[str] = set()
@@ -332,9 +336,9 @@ def _things(themes: list[Theme], prose: int, rng: Stream) -> list[Thing]:
         scenery = list(theme.scenery)
         rng.shuffle(scenery)
         count = rng.below(prose + 1) if prose < 3 else 1 + rng.below(3)
-        things += [Thing(noun, place, False, examine_text(noun, rng)) for noun in scenery[:count]]
+        things += [Thing(noun, place, False, draw_examine_text(noun, rng)) for noun in scenery[:count]]
         name = rng.choice(_PROSE["portable"])
         if rng.below(5) == 0 and name not in held:  # unique in a world, so that carried things have different names
             held.add(name)
-            things.append(Thing(name, place, True, examine_text(name, rng)))
+            things.append(Thing(name, place, True, draw_examine_text(name, rng)))
     return things

@@ -260,7 +260,7 @@ class WorldBoard:
         floor = Floor(self.width, self.height, self.walkable_cells())
         remaining, components = floor.open, list[int]()
         while remaining:
-            part = floor.reached_from((remaining & -remaining).bit_length() - 1)
+            part = floor.reachable_from((remaining & -remaining).bit_length() - 1)
             components.append(part)
             remaining &= ~part
         components.sort(key=lambda part: (-part.bit_count(), part))

@@ -186,7 +186,7 @@ def _add_map(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
         return RefusedAnswer(problems)
     draft = replace(draft, drawn=tuple(drawn))
     case = draft.to_tile_map()
-    reached = case.floor(draft.walkable).reached_from(case.start).bit_count() - 1
+    reached = case.floor(draft.walkable).reachable_from(case.start).bit_count() - 1
     if reached < draft.count:
         places = plural(reached, "place")
         return RefusedAnswer(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from waybench.envs.textmap._place_map import WalkthroughStep
-from waybench.envs.textmap.worlds._data import DIRECTIONS, opposite
+from waybench.envs.textmap.worlds._data import DIRECTIONS, opposite_action
 from waybench.envs.textmap.worlds._play import ABBREVIATIONS
 
 PlaceId = int | str  # what the game itself tells its places apart by
@@ -184,7 +184,7 @@ def opposite_actions(action: str) -> tuple[str, ...]:
     Whether one does has to be tried.
     """
     first, _, argument = action.partition(" ")
-    ways = [opposite(action), _ON_BOARD.get(action)]
+    ways = [opposite_action(action), _ON_BOARD.get(action)]
     if first in _OTHERWISE and not (argument and first in ("in", "out")):
         ways += _OTHERWISE[first]
     return tuple(dict.fromkeys(way for way in ways if way))
