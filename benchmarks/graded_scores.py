@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from waybench.results.stats._contributions import Difference
-from waybench.results.stats._paired import ALPHA
+from waybench.results.stats._intervals import ALPHA
 
 ITEMS = (10, 20, 50, 200)
 MAPS = ((10, 6), (10, 20), (20, 6), (53, 6))  # maps, and questions about each

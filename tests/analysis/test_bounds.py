@@ -7,7 +7,7 @@ from tests.analysis.episodes import detour, failed, item, logged, played
 from tests.analysis.searches import searched
 from waybench.results import overall, rows, score_frame
 from waybench.results.estimates._estimates import estimate
-from waybench.results.stats._paired import variance_components
+from waybench.results.stats._intervals import variance_components
 
 
 def test_nothing_missing_has_no_bounds() -> None:

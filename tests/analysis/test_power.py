@@ -17,8 +17,15 @@ from waybench.results.stats._assumed_shares import assume_shares
 from waybench.results.stats._cells import Cell
 from waybench.results.stats._contributions import Difference
 from waybench.results.stats._intervals import mcnemar_mid_p, z_test_power
-from waybench.results.stats._power import achieved_power, detectable_difference, items_needed, planned_errors
-from waybench.results.stats._tie_power import items_for_tie, min_clusters_for_tie, tie_power
+from waybench.results.stats._power import (
+    achieved_power,
+    detectable_difference,
+    items_for_tie,
+    items_needed,
+    min_clusters_for_tie,
+    planned_errors,
+    tie_power,
+)
 
 SEED = 20
 Draw = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]

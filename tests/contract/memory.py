@@ -15,8 +15,7 @@ from waybench.ext.train.gymnasium import TextEnv
 from waybench.people._play import parse_typed_line
 from waybench.results import LoggedEpisode, rows
 from waybench.results.results._anchors import ReferenceLookup
-from waybench.results.results._measured_row import measured_row
-from waybench.results.results._simulation import simulate
+from waybench.results.results._measured_row import measured_row, simulate
 from waybench.testing._walks import option_combinations
 
 MIB = 1 << 20

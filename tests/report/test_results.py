@@ -141,7 +141,7 @@ def test_a_record_that_does_not_agree_says_so(tmp_path: Path) -> None:
 
 
 def test_a_living_world_is_taken_for_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("waybench.results.results._simulation.replay", _living)
+    monkeypatch.setattr("waybench.results.results._measured_row.replay", _living)
     made = site(tmp_path, looked_for("oracle", "own", count=1))
     (page,) = made.replays
     for told in (page.text, made.result.text):

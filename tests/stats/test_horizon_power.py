@@ -5,8 +5,13 @@ import pytest
 
 from waybench.results.stats._curves import FIXED_DESIGN
 from waybench.results.stats._fit import Fit, fit_curves
-from waybench.results.stats._horizon_power import HorizonPlan, detectable_factor, horizon_power, items_for_horizons
-from waybench.results.stats._horizon_ratios import horizon_order
+from waybench.results.stats._horizon_ratios import (
+    HorizonPlan,
+    detectable_factor,
+    horizon_order,
+    horizon_power,
+    items_for_horizons,
+)
 
 LEVELS = tuple(4 * 2 ** (step / 2) for step in range(8))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import page_trend_test
 
-from waybench.results.stats._trend import trend_test
+from waybench.results.stats._verdicts import trend_test
 
 
 @pytest.mark.parametrize(("blocks", "treatments"), [(6, 3), (9, 4), (20, 6)])

@@ -87,7 +87,7 @@ def plan_text(plan: "DecisionPlan", stream: "TaskStream") -> str:
         plan: What is fixed of it.
         stream: Its items.
     """
-    from waybench.results.stats._decision_power import forecast_decisions
+    from waybench.results.stats._sequential import forecast_decisions
 
     rule, size = plan.rule, len(stream.unit(0))
     what = f"{plan.task}: plays until {len(plan.models)} models are told apart or tied within {rule.margin:g}"
@@ -130,8 +130,7 @@ def decisions_text(assumptions: "PowerAssumptions", margin: float | None, limit:
     Raises:
         UsageError: If scores are graded, of which assumptions do not say how many items differ.
     """
-    from waybench.results.stats._decision_power import forecast_decisions
-    from waybench.results.stats._sequential import MOST_MARGIN, MOST_UNITS, DecisionRule
+    from waybench.results.stats._sequential import MOST_MARGIN, MOST_UNITS, DecisionRule, forecast_decisions
 
     if assumptions.disagree is None:
         raise UsageError(

@@ -343,7 +343,7 @@ def _tie_lines(
     assumptions: "PowerAssumptions", question: PowerQuestion, unpaired: bool
 ) -> Generator[str, None, int | None]:
     """Yield lines on a tie, and return the number of items for it."""
-    from waybench.results.stats._tie_power import items_for_tie, min_clusters_for_tie, tie_power
+    from waybench.results.stats._power import items_for_tie, min_clusters_for_tie, tie_power
 
     margin = question.tie or 0.0
     if question.items is None:
@@ -385,7 +385,7 @@ def _cost_lines(plan: _TestPlan, items: int) -> Iterator[str]:
 
 def _horizon_text(question: PowerQuestion, horizons: HorizonDesign, pilot: PilotRun) -> str:
     """Return the answer to a question about two horizons."""
-    from waybench.results.stats._horizon_power import HorizonPlan, detectable_factor, items_for_horizons
+    from waybench.results.stats._horizon_ratios import HorizonPlan, detectable_factor, items_for_horizons
 
     if (question.items is None) == (question.ratio is None) or question.detect is not None or question.tie is not None:
         raise UsageError("give --levels with either --ratio or --items, and without --detect and --tie")

@@ -26,8 +26,7 @@ from waybench.results.formatting import one_line
 from waybench.results.frames import Column, Frame, column_data
 from waybench.results.logs import EpisodeBatches, Skipped, skipped_part
 from waybench.results.results import Verifier
-from waybench.results.results._measured_row import Verified
-from waybench.results.results._simulation import with_outcomes
+from waybench.results.results._measured_row import Verified, with_outcomes
 
 
 class ReadEpisode(NamedTuple):

@@ -30,7 +30,7 @@ from waybench.reporting.tables._table import (
 )
 from waybench.results import Estimate
 from waybench.results.estimates import headline_spec
-from waybench.results.estimates._ladders import level_coverage, task_levels
+from waybench.results.estimates._mean_scores import level_coverage, task_levels
 from waybench.results.estimates._measures import rank_by_merit
 from waybench.results.formatting import LOST, NO_RANK, NOTHING, bounds_text, known_ends, lost_text, mean_text
 from waybench.results.horizons import Horizon

@@ -19,7 +19,7 @@ from waybench.results.results import ItemKey, RunKey, count_items, group_by
 from waybench.results.results._groups import name_with_agent
 from waybench.results.stats import IntervalEstimate, clustered_mean
 from waybench.results.stats._contributions import Difference, DifferenceTest
-from waybench.results.stats._paired import ALPHA
+from waybench.results.stats._intervals import ALPHA
 from waybench.results.stats._verdicts import (
     MARGIN,
     Verdict,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from waybench.core import plural, short_count
 from waybench.results.comparisons._comparison import Comparison
 from waybench.results.results import Row, RunKey, group_by
-from waybench.results.stats._paired import ALPHA
+from waybench.results.stats._intervals import ALPHA
 from waybench.results.stats._verdicts import Verdict
 
 

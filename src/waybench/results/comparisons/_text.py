@@ -22,7 +22,7 @@ from waybench.results.formatting import (
 )
 from waybench.results.results import LONGEST, ItemKey, count_items, group_by, setting_text
 from waybench.results.stats import IntervalEstimate
-from waybench.results.stats._paired import ALPHA
+from waybench.results.stats._intervals import ALPHA
 from waybench.results.stats._verdicts import Verdict
 
 SCHEMA = 1

@@ -22,9 +22,8 @@ from waybench.results.frames import Column
 from waybench.results.logs import is_embedded
 from waybench.results.results import LONGEST, Row, group_by
 from waybench.results.stats import IntervalEstimate, clustered_mean
-from waybench.results.stats._paired import ALPHA
-from waybench.results.stats._trend import TrendTest, trend_test
-from waybench.results.stats._verdicts import adjust_p_values
+from waybench.results.stats._intervals import ALPHA
+from waybench.results.stats._verdicts import TrendTest, adjust_p_values, trend_test
 
 FEWEST_SIZES = 3  # of two models, the paired comparison says all
 LARGER_BETTER, LARGER_WORSE, NOT_SHOWN, TOO_FEW = "larger is better", "larger is worse", "no trend shown", "too few"

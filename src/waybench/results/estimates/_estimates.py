@@ -38,8 +38,7 @@ from waybench.results.results import (
 from waybench.results.results._normalized import NormalizedScore, beaten_ceilings, normalize_score, without_ceilings
 from waybench.results.results._rows import ItemValues, Ranges, headline_values, joint_ranges
 from waybench.results.stats import IntervalEstimate, LostAttempts, VarianceComponents, clustered_mean
-from waybench.results.stats._intervals import jackknife_estimate
-from waybench.results.stats._paired import variance_components
+from waybench.results.stats._intervals import jackknife_estimate, variance_components
 
 _ALIKE = 1e-9
 

@@ -7,8 +7,16 @@ from dataclasses import dataclass, replace
 
 from waybench.core import AGENT, Json
 from waybench.results.estimates._estimates import Estimate, KnownEstimates, by_level, overall
-from waybench.results.estimates._ladders import LevelCoverage, level_coverage, task_levels
-from waybench.results.estimates._mean_scores import CEILING, Score, mean_score, percent_score, score_text
+from waybench.results.estimates._mean_scores import (
+    CEILING,
+    LevelCoverage,
+    Score,
+    level_coverage,
+    mean_score,
+    percent_score,
+    score_text,
+    task_levels,
+)
 from waybench.results.estimates._model_pairs import ModelPair, order_notes, rank_ranges, ranked_pairs
 from waybench.results.formatting import NO_RANK, NOTHING, align_columns, bounds_text, lost_text, one_line
 from waybench.results.logs import is_human

@@ -1,10 +1,13 @@
-"""Normalised scores in per cent, and their means over tasks and families."""
+"""Normalised scores in per cent, their means over tasks and families, and the levels of ladders that count as 0."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import NamedTuple
 
 from waybench.core import Json
+from waybench.core._designs import has_ladder_ended
+from waybench.results.estimates._estimates import Estimate
 from waybench.results.formatting import NOTHING, ItemCounts, known_ends
 from waybench.results.results._normalized import NormalizedScore, cut_end, widen_interval
 from waybench.results.stats import IntervalEstimate, LostAttempts
@@ -135,3 +138,59 @@ def _lost_attempts_of_mean(scores: Sequence[Score]) -> LostAttempts | None:
         values = [score.value if score.lost is None else getattr(score.lost, name) for score in scores]
         ends.append(None if None in values else math.fsum(values) / len(values))
     return LostAttempts(sum(lost.lost for lost in lacking), sum(lost.planned for lost in lacking), ends[0], ends[1])
+
+
+class LevelCoverage(NamedTuple):
+    """The levels that a mean over a model's levels stands for.
+
+    Attributes:
+        levels: These levels, rising: the model's own, and where its ladder ended, all that it declares.
+        share: The model's own levels' share of them; the others count as 0.
+        is_partial: Whether the task has further levels, which the model did not run by choice.
+    """
+
+    levels: Sequence[int]
+    share: float
+    is_partial: bool
+
+
+def task_levels(estimates: Iterable[Estimate]) -> list[int]:
+    """Return all levels of a task, rising: those that some model ran or its ladder declares."""
+    return sorted({level for one in estimates for level in (one.level, *one.declared_levels) if level is not None})
+
+
+def level_coverage(estimates: Sequence[Estimate], all_levels: Sequence[int]) -> LevelCoverage:
+    """Return the levels that a model's mean covers, and the share of them that it ran.
+
+    Where its ladder ended, these are all levels that its own run declares, so that no other model changes the mean.
+    Logs of older versions declare none: then they are those of the task, as other models ran or declare them.
+
+    Args:
+        estimates: The model's estimates by level, with one settings.
+        all_levels: All levels of the task (`task_levels`).
+    """
+    by_level = {estimate.level: estimate for estimate in estimates if estimate.level is not None}
+    levels = sorted(by_level)
+    declared = sorted({level for estimate in estimates for level in estimate.declared_levels}) or list(all_levels)
+    is_beginning = levels == declared[: len(levels)]
+    # Each level has as many items as another.
+    ended = len(levels) < len(declared) and is_beginning and ladder_ended([by_level[level] for level in levels])
+    covered, share = (declared, len(levels) / len(declared)) if ended else (levels, 1.0)
+    return LevelCoverage(covered, share, covered != list(all_levels))
+
+
+def ladder_ended(estimates: Sequence[Estimate]) -> bool:
+    """Return whether a ladder ended at the last of some levels, since nothing was solved there.
+
+    It did where nothing was reached at this level, nor at the levels before it as far as its patience goes. After
+    something was, the next level was not requested, or is still to come; and nothing follows from an infrastructure
+    error, nor from what does not replay.
+
+    Args:
+        estimates: Those of the levels, easiest first.
+    """
+    last = estimates[-1]
+    best_of = last.group.environment.scoring.best_of
+    if last.guided or not (best_of or last.declared_levels):
+        return False
+    return has_ladder_ended([not (estimate.solved_items or estimate.lost) for estimate in estimates], best_of)

@@ -18,7 +18,7 @@ from waybench.results.results._groups import (
     settings_sort_key,
     short_labels,
 )
-from waybench.results.results._measured_row import Verifier, measure_episodes, rows
+from waybench.results.results._measured_row import Simulated, Verifier, measure_episodes, rows
 from waybench.results.results._rows import (
     UNCONFIRMED,
     UNFINISHED,
@@ -36,7 +36,6 @@ from waybench.results.results._rows import (
     with_observed_bounds,
     without_searches,
 )
-from waybench.results.results._simulation import Simulated
 
 __all__ = [
     "EXAMPLES",

@@ -4,8 +4,7 @@ from waybench.results.stats._adaptive import Seeker, StoppingRule, Trial
 from waybench.results.stats._cells import clustered_mean
 from waybench.results.stats._curves import FIXED_DESIGN, Array
 from waybench.results.stats._fit import Fit
-from waybench.results.stats._intervals import CONFIDENCE, IntervalEstimate, LostAttempts
-from waybench.results.stats._paired import VarianceComponents
+from waybench.results.stats._intervals import CONFIDENCE, IntervalEstimate, LostAttempts, VarianceComponents
 from waybench.results.stats._power import PowerAssumptions
 
 __all__ = [

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from waybench.results.stats._cells import ALIKE, Cell, wilson_interval
 from waybench.results.stats._intervals import (
+    ALPHA,
     CONFIDENCE,
     FEWEST_CLUSTERS,
     IntervalEstimate,
@@ -22,7 +23,6 @@ from waybench.results.stats._intervals import (
     t_quantile,
     t_tail,
 )
-from waybench.results.stats._paired import ALPHA
 
 _MANY_CLUSTERS = 50  # from which on a rare extreme value would have occurred, or moves the mean by little
 

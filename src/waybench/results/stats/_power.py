@@ -1,4 +1,4 @@
-"""The power of paired tests: how many items a comparison needs."""
+"""The power of paired tests: how many items a comparison needs to show a difference, or a tie."""
 
 import math
 from bisect import bisect_left
@@ -14,13 +14,14 @@ import numpy as np
 
 from waybench._late import LazyModule
 from waybench.results.stats._cells import ALIKE
-from waybench.results.stats._intervals import FEWEST_CLUSTERS, Numbers, variance_upper_factor, z_test_power
-from waybench.results.stats._paired import ALPHA
+from waybench.results.stats._intervals import ALPHA, FEWEST_CLUSTERS, Numbers, variance_upper_factor, z_test_power
+from waybench.results.stats._verdicts import min_clusters_for_tie
 
 if TYPE_CHECKING:
     from scipy import optimize, special, stats
 else:  # reports need no power
     optimize, special, stats = (LazyModule(f"scipy.{name}") for name in ("optimize", "special", "stats"))
+
 
 K = TypeVar("K")
 
@@ -326,3 +327,45 @@ def _difference_statistics(differences: Sequence[tuple[Hashable, float]]) -> tup
         )
         effect = max(1.0, groups / (groups - 1) * residuals / (count * spread))
     return variance(numbers), fmean(value != 0 for value in numbers), effect, count / groups
+
+
+def tie_power(assumptions: PowerAssumptions, margin: float, items: float, *, alpha: float = ALPHA) -> float:
+    """Return the probability that two equal models are shown to be tied.
+
+    They are if no difference is shown, and the interval of the difference is within the margin, which is two one-sided
+    tests (Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15, 1987), and if there are enough clusters
+    (`min_clusters_for_tie`). Both tests are those of `Difference`, with a normal mean and an independent variance.
+
+    Args:
+        assumptions: What is assumed.
+        margin: The greatest difference in a tie, on the scale from 0 to 1.
+        items: Number of items, given to both.
+        alpha: The level of each one-sided test, and of the test of a difference.
+    """
+    clusters = items / assumptions.size
+    if clusters < max(FEWEST_CLUSTERS, min_clusters_for_tie(margin)):
+        return 0.0
+    planned = planned_errors(assumptions, 0.0, clusters)
+    one_sided, two_sided = (float(stats.t.isf(tail, clusters - 1)) for tail in (alpha, alpha / 2))
+    # Wilson's interval ends at the margin where the score test of the margin rejects, with the margin's own variance.
+    within = margin - one_sided * planned.test * math.sqrt(1 - margin**2)
+    limit = within.clip(0.0, two_sided * planned.test)
+    return float(planned.weights @ (1 - 2 * stats.norm.sf(limit / planned.true)))
+
+
+def items_for_tie(
+    assumptions: PowerAssumptions, margin: float, *, alpha: float = ALPHA, power: float = POWER
+) -> ItemsNeeded:
+    """Return the least number of items that shows two equal models to be tied with a power (`tie_power`).
+
+    Raises:
+        ValueError: If no number of items has this power: a share of alpha of equal models are shown to differ.
+    """
+    if power >= 1 - alpha:
+        raise ValueError(
+            f"equal models are shown to differ with a probability of {alpha:g}, so that no number of items has a power "
+            f"of {power:g} for a tie: lower --power or --alpha"
+        )
+    fewest = max(FEWEST_CLUSTERS, min_clusters_for_tie(margin))
+    clusters = least_number(lambda n: tie_power(assumptions, margin, n * assumptions.size, alpha=alpha), power, fewest)
+    return ItemsNeeded(items=math.ceil(clusters * assumptions.size - 1e-9), clusters=clusters, unpaired=None)
