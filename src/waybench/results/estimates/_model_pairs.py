@@ -172,7 +172,7 @@ def compare_models(
         else group_by(_comparable_totals(rows), lambda total: total.group.model)
         for rows, models_of_side in zip((first, second), names, strict=True)
     ]
-    return compare_pairs(
+    return compare_model_pairs(
         (ModelEstimates(one, sides[0].get(one, [])), ModelEstimates(other, sides[1].get(other, [])))
         for one, other in model_names
     )
@@ -183,7 +183,7 @@ def _comparable_totals(rows: Sequence[Row]) -> list[Estimate]:
     return [total for total in overall(original_rows(without_searches(rows))) if not total.guided]
 
 
-def compare_pairs(estimates_of_pairs: Iterable[tuple[ModelEstimates, ModelEstimates]]) -> list[ModelPair]:
+def compare_model_pairs(estimates_of_pairs: Iterable[tuple[ModelEstimates, ModelEstimates]]) -> list[ModelPair]:
     """Compare pairs of models, with p values adjusted over all of these pairs.
 
     A pair is compared at the items of tasks and levels that both ran: no other model enters it, and neither does the 0
@@ -211,7 +211,7 @@ def ranked_pairs(groups: Sequence[Sequence[str]], totals: Mapping[str, Sequence[
         totals: Each model's estimates over all levels.
     """
     models = [[ModelEstimates(model, totals[model]) for model in group] for group in groups]
-    return compare_pairs(pair for group in models for pair in combinations(group, 2))
+    return compare_model_pairs(pair for group in models for pair in combinations(group, 2))
 
 
 def rank_ranges(groups: Sequence[Sequence[str]], pairs: Iterable[ModelPair]) -> dict[str, tuple[int, int]]:
