@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks._timing import Comparison, compare
 from tests.eval.model_server import Answer, model_server
-from waybench.cli._parts import RunPart, run_part, split
+from waybench.cli._parts import RunPart, run_part, split_run
 from waybench.ext.scale._executors import executor_by_name
 
 EPISODES = 200
@@ -37,7 +37,7 @@ def parts() -> Iterator[Comparison]:
             results = [
                 result
                 for _, result in executor_by_name(f"processes:{processes}").map(
-                    run_part, split(run_settings, by_task=True)
+                    run_part, split_run(run_settings, by_task=True)
                 )
             ]
             assert len(results) == 4 and not any(result.error or result.unfinished for result in results), results

@@ -10,7 +10,7 @@ import waybench
 from tests.report.pages import site
 from waybench.core import Episode, EpisodeRecord, Price, Reply, Usage, policy
 from waybench.results import LoggedEpisode, Row, rows
-from waybench.results.comparisons._model_effects import agent_effects, agent_table
+from waybench.results.comparisons._model_effects import agent_effects, agent_effects_text
 from waybench.results.results import exclude
 from waybench.results.results._measured_row import measured_row
 from waybench.results.stats._verdicts import Verdict
@@ -60,9 +60,9 @@ def test_gain_and_cost_are_those_of_the_items_of_both() -> None:
     assert effect.costs == pytest.approx(dollars)
     assert effect.gain_per_dollar == pytest.approx(1 / (dollars[0] - dollars[1]))
     assert effect.gain_per_million == pytest.approx(1e6 / (agent - bare))
-    text = agent_table(priced(logged))
+    text = agent_effects_text(priced(logged))
     assert "agents beside the bare model" in text and "gain per USD" in text and "m, react" in text
-    without = agent_table(rows(logged))
+    without = agent_effects_text(rows(logged))
     assert "gain per 1M tokens" in without and "USD" not in without
     assert effect.to_json()["gain_per_dollar"] == effect.gain_per_dollar
 
@@ -74,7 +74,7 @@ def test_only_what_differs_in_the_agent_alone_is_paired() -> None:
         *episodes("oracle", model="other"),
         *episodes("oracle", interface="tools"),
     ]
-    assert agent_effects(rows(logged)) == [] and agent_table(rows(logged)) == ""
+    assert agent_effects(rows(logged)) == [] and agent_effects_text(rows(logged)) == ""
     found = agent_effects(rows([*logged, *episodes("null"), *episodes("oracle", "mine.plan:times=2")]))
     assert {each.agent for each in found} == {"react", "mine.plan:times=2"}
     for effect in found:

@@ -11,7 +11,7 @@ from waybench.results.comparisons._contrasts import (
     compare_costs,
     contrast_effects,
     contrast_profiles,
-    contrast_table,
+    contrast_text,
     cost_differences_text,
 )
 from waybench.results.horizons import horizons
@@ -43,7 +43,7 @@ def test_a_demand_that_a_model_does_not_meet_costs_all() -> None:
     assert (effects["read"].comparison.verdict, effects["read"].comparison.items) == (Verdict.FIRST, COUNT)
     assert effects["read"].comparison.family_size == 1  # no result of the other could have shown a difference
     assert [dict(group.options)["condition"] for group in effects["read"].comparison.groups] == ["plan", "read"]
-    assert "building a map from a story" in contrast_table(rows(logged))
+    assert "building a map from a story" in contrast_text(rows(logged))
 
 
 def test_environments_with_other_contrasts_stand_beside() -> None:

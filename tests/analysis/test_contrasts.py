@@ -18,9 +18,9 @@ from tests.envs.tilemap.maps import said as move
 from waybench.core import ILLEGAL, TURN_LIMIT, FailureKind, Metric, UsageError
 from waybench.core._metrics import GENERAL_FAILURES, TRUNCATED, WRONG
 from waybench.results import rows
-from waybench.results.comparisons import ItemScores, failure, item_scores
+from waybench.results.comparisons import ItemScores, item_scores, main_failure
 from waybench.results.comparisons._comparison import Comparison
-from waybench.results.comparisons._item_scores import most_frequent
+from waybench.results.comparisons._item_scores import most_frequent_failure
 from waybench.results.comparisons._models import compare_sides
 from waybench.results.comparisons._text import comparison_lines, comparisons_json, comparisons_text, verdict_sentence
 from waybench.results.results import Cluster, ItemKey
@@ -349,18 +349,18 @@ def test_how_each_fails() -> None:
     # One that is to be solved in time fails so, which its environment says.
     late = fails((LATE, 40))
     assert "Both fail by running out of guesses (A 40 of 40, B 40 of 40 failures)." in told(late, late)
-    assert most_frequent([], GENERAL_FAILURES) is None
-    assert most_frequent([WRONG, ILLEGAL], GENERAL_FAILURES) == (ILLEGAL, 1)
+    assert most_frequent_failure([], GENERAL_FAILURES) is None
+    assert most_frequent_failure([WRONG, ILLEGAL], GENERAL_FAILURES) == (ILLEGAL, 1)
 
 
 def test_what_does_not_count_has_not_failed() -> None:
     lost = {"end": "failed", "failure": "wall"}
-    kind = failure(row(group(), **lost))
+    kind = main_failure(row(group(), **lost))
     assert kind is not None
     assert (kind.name, kind.title) == ("wall", "movements into walls")
-    assert failure(row(group(), end="turn_limit")) is None  # where that is no failure
+    assert main_failure(row(group(), end="turn_limit")) is None  # where that is no failure
     for more in ({"error": True}, {"exclusion_reason": "repeated"}, {"guided": True}):
-        assert failure(row(group(), **lost, **more)) is None
+        assert main_failure(row(group(), **lost, **more)) is None
 
 
 def test_an_environments_kinds_are_told_apart() -> None:

@@ -24,7 +24,7 @@ from waybench.results.horizons._text import (
     difficulty_text,
     horizon_context,
     horizon_parts,
-    horizon_table,
+    horizon_table_text,
     horizon_text,
     reference_text,
 )
@@ -184,7 +184,7 @@ def test_a_plateau_is_said_not_to_fit() -> None:
     assert half.to_json()["curve_fits"] is False
     assert horizon_parts(half).mark == "the fitted curve does not match"
     assert "any falling success rate may cross 50 %" in horizon_context(half)
-    assert "any falling success rate may cross the share" in horizon_table(horizons(made))
+    assert "any falling success rate may cross the share" in horizon_table_text(horizons(made))
     falling = of(horizons(climb(np.random.default_rng(1), 13.0, 4, 0.0, 1.0)), "dimension")
     assert falling.curve_fits
     assert not horizon_parts(falling).mark
@@ -314,11 +314,11 @@ def test_nothing_is_said_beyond_what_was_tried() -> None:
 def test_one_place_alone_and_a_teacher_have_no_horizon() -> None:
     assert [each.axis for each in horizons(rows(played("random", (5,)))) if each.axis == "dimension"] == []
     assert horizons(rows([])) == []
-    assert horizon_table([]) == ""
+    assert horizon_table_text([]) == ""
 
 
 def test_the_table_of_horizons() -> None:
-    table = horizon_table(horizons(rows([*climbed("noisy-0.1", (5, 9, 17), "a"), *played("oracle", (5, 7))])))
+    table = horizon_table_text(horizons(rows([*climbed("noisy-0.1", (5, 9, 17), "a"), *played("oracle", (5, 7))])))
     title, first, rule, *lines, success, intervals = table.splitlines()
     lines = [line for line in lines if not line.startswith("[")]
     chance, constant = lines.pop(-2), lines.pop()
@@ -340,7 +340,7 @@ def test_marks_of_horizons_are_numbered_below_the_table() -> None:
     """Written into the cells they made tables of 167 columns."""
     episodes = [*climbed("noisy-0.5", (5, 9, 17), "a"), *climbed("random", (5, 9, 17), "b")]
     found = horizons(rows(episodes))
-    table = horizon_table(found)
+    table = horizon_table_text(found)
     assert max(map(len, table.splitlines()[:-2])) <= 120
     marks = {horizon_parts(horizon).mark for horizon in found if horizon.axis == "dimension"} - {""}
     assert marks
@@ -470,7 +470,7 @@ def test_a_plateau_that_may_be_below_the_share_is_said_in_the_same_words_everywh
     assert most.order < half.order
     (line,) = [line for line in horizon_frame([most]).records() if line["share"] == 0.8]
     assert (line["value"], line["low"], line["side"]) == (None, None, "plateau")
-    table = horizon_table(horizons(steady))
+    table = horizon_table_text(horizons(steady))
     assert "the plateau may be below 80 % (at most" in table
     assert "too few easy items were played to tell whether the success rate is above 80 % anywhere" in table
     assert "too few easy items" in horizon_context(most)

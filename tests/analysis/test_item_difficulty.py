@@ -9,7 +9,7 @@ import pytest
 
 from tests.analysis.episodes import MAZE, logged
 from tests.report.pages import Page
-from waybench.cli._output import level_tables
+from waybench.cli._output import level_tables_text
 from waybench.core import ItemIndex, play_to_end, policy
 from waybench.reporting import write_report
 from waybench.reporting._format import TaskView
@@ -76,7 +76,7 @@ def test_no_index_of_few_items(episodes: list[LoggedEpisode]) -> None:
 def test_gain_is_shown(episodes: list[LoggedEpisode], measured: list[Row]) -> None:
     (found,) = item_difficulties(measured)
     assert found.gain is not None
-    assert f"{found.gain.ratio:.2f} times as steeply" in level_tables(episodes)
+    assert f"{found.gain.ratio:.2f} times as steeply" in level_tables_text(episodes)
     (line,) = difficulty_text([found]).splitlines()
     assert line.startswith("Mazes (AliciaBench): success falls ") and "90 mazes" in line
     table = difficulty_table(TaskView(MAZE, MAZE.presentation, {}), [found])

@@ -189,7 +189,7 @@ def test_samples_are_read_alike_with_and_without_inspects_models(
     some = [(f"{number}-1", 1) for number in (501, 502, 503)]
     errors: set[str | None] = set()
     for path in (whole, *tmp_path.glob("*.eval")):
-        read = _logs.simple_samples(str(path), some)
+        read = _logs.read_samples_directly(str(path), some)
         assert read is not None
         assert [each.id for each in read] == [name for name, _ in some]
         found = list(read_logs(path.parent))
@@ -214,8 +214,8 @@ def test_samples_of_another_form_are_left_to_inspect(whole: Path, tmp_path: Path
     name = "samples/502-1_epoch_1.json"
     rewritten(whole, tmp_path / whole.name, name, lambda content: content.update({part: value}))
     other = str(tmp_path / whole.name)
-    assert _logs.simple_samples(other, [("501-1", 1)]) is not None
-    assert _logs.simple_samples(other, [("501-1", 1), ("502-1", 1)]) is None
+    assert _logs.read_samples_directly(other, [("501-1", 1)]) is not None
+    assert _logs.read_samples_directly(other, [("501-1", 1), ("502-1", 1)]) is None
 
 
 def rewritten(whole: Path, to: Path, part: str, change: Callable[[Any], None]) -> str:
@@ -236,8 +236,8 @@ def test_headers_are_read_alike_with_and_without_inspect(
     run(tmp_path / "b", "noisy-0.3", top_p=0.9)
     changed(whole, tmp_path / whole.name, "2026-01-02T00:00:00+00:00", errors=["501-1"])
     logs = list(tmp_path.rglob("*.eval"))
-    assert len(logs) == 3 and all(_inspect.simple_log(log.as_uri(), _inspect.KEY) for log in logs)
-    assert sorted(_inspect.listed_logs(tmp_path) or ()) == sorted(log.as_uri() for log in logs)
+    assert len(logs) == 3 and all(_inspect.read_log_directly(log.as_uri(), _inspect.KEY) for log in logs)
+    assert sorted(_inspect.list_logs(tmp_path) or ()) == sorted(log.as_uri() for log in logs)
     found = list(read_logs(tmp_path))
     assert {each.settings.get("temperature") for each in found} == {None, 0.5}
 
@@ -268,15 +268,15 @@ def test_headers_of_another_form_are_left_to_inspect(whole: Path, tmp_path: Path
             header[name] = {**header[name], **value} if isinstance(value, dict) else value
 
     plain = rewritten(whole, tmp_path / "plain.eval", "header.json", lambda header: None)
-    assert _inspect.simple_log(plain, _inspect.KEY) is not None
+    assert _inspect.read_log_directly(plain, _inspect.KEY) is not None
     other = rewritten(whole, tmp_path / whole.name, "header.json", apply)
-    assert _inspect.simple_log(other, _inspect.KEY) is None
+    assert _inspect.read_log_directly(other, _inspect.KEY) is None
 
 
 @pytest.mark.parametrize("value", [{"metadata": {"mine": 1}}, {"epoch": "1"}, {"completed": 1}, {"error": 5}])
 def test_summaries_of_another_form_are_left_to_inspect(whole: Path, tmp_path: Path, value: dict[str, Any]) -> None:
     other = rewritten(whole, tmp_path / whole.name, "summaries.json", lambda listed: listed[1].update(value))
-    assert _inspect.simple_log(other, _inspect.KEY) is None
+    assert _inspect.read_log_directly(other, _inspect.KEY) is None
 
 
 def test_nothing_but_a_damaged_file(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from waybench.envs.textmap._items import MapQuestion
 from waybench.results import rows
 from waybench.results.comparisons._comparison import Comparison
 from waybench.results.comparisons._item_scores import match_groups
-from waybench.results.comparisons._models import pairs
+from waybench.results.comparisons._models import compare_all_pairs
 from waybench.results.comparisons._text import comparison_json
 
 MAPS = [corridor(f"m{places}", places) for places in (3, 4, 5)]
@@ -33,7 +33,7 @@ def by_metric(found: list[Comparison]) -> dict[str, Comparison]:
 
 def test_only_questions_that_both_answered_by_hand() -> None:
     made = rows([*answered(first_room, MAPS, model="a"), *answered(wrong_far, MAPS, model="b")])
-    found = by_metric(pairs(made, PARTS))
+    found = by_metric(compare_all_pairs(made, PARTS))
     assert list(found) == list(PARTS)
     pair = found["mango_success_easy"]
     # Of n places in a row, the first has n - 1 easy questions, one of them of a single move.
@@ -56,7 +56,7 @@ def test_success_counts_what_could_not_be_read(protocol: str) -> None:
             *answered("oracle", MAPS, model="b", protocol=protocol),
         ]
     )
-    (pair,) = pairs(made, ["success_easy"])
+    (pair,) = compare_all_pairs(made, ["success_easy"])
     assert pair.items == 3 + 6 + 10
     assert pair.first_mean.value == pytest.approx(9 / 19)
     assert pair.difference.value == pytest.approx(-10 / 19)
@@ -69,12 +69,12 @@ def test_no_common_question_no_pair() -> None:
             *answered(lambda question: "" if easy(question) else "oracle", MAPS, model="b"),
         ]
     )
-    assert pairs(made, PARTS) == []
+    assert compare_all_pairs(made, PARTS) == []
 
 
 def test_three_models_make_three_pairs_of_each_metric() -> None:
     made = rows(episode for model in "abc" for episode in answered("oracle", MAPS, model=model))
-    found = pairs(made, (*PARTS, "reasoning_easy", "nothing", "success"))
+    found = compare_all_pairs(made, (*PARTS, "reasoning_easy", "nothing", "success"))
     assert {(pair.first.model, pair.second.model) for pair in found} == {("a", "b"), ("a", "c"), ("b", "c")}
     assert {pair.metric.name for pair in found} == {*PARTS, "reasoning_easy"}
     assert all((pair.difference.value, pair.first_mean.value) == (0, 1) for pair in found)
@@ -92,4 +92,4 @@ def test_only_what_was_asked_alike_is_compared() -> None:
     made = rows(groups)
     together = match_groups(dict.fromkeys(row.group for row in made))
     assert [[group.model for group in some] for some in together] == [["a", "b"], ["c"], ["d"], ["e"]]
-    assert {(pair.first.model, pair.second.model) for pair in pairs(made, PARTS)} == {("a", "b")}
+    assert {(pair.first.model, pair.second.model) for pair in compare_all_pairs(made, PARTS)} == {("a", "b")}

@@ -11,7 +11,7 @@ from scipy import special, stats
 from tests.analysis.test_contrasts import SHARE, made
 from waybench.results.comparisons._comparison import compare
 from waybench.results.comparisons._item_scores import MODEL
-from waybench.results.comparisons._models import pilots
+from waybench.results.comparisons._models import assumptions_from_pilot
 from waybench.results.stats import PowerAssumptions
 from waybench.results.stats._assumed_shares import assume_shares
 from waybench.results.stats._cells import Cell
@@ -321,7 +321,7 @@ def test_what_cannot_be(made_of: Callable[[], object], message: str) -> None:
 def test_a_pilot_of_two_models() -> None:
     first = made([1.0] * 25 + [0.0] * 25, "a")
     second = made([1.0] * 20 + [0.0] * 25 + [1.0] * 5, "b")
-    ((plan,), problems) = pilots([first, second], 0.5)
+    ((plan,), problems) = assumptions_from_pilot([first, second], 0.5)
     assert problems == []
     assert plan.disagree is not None
     # They disagree on 10 of 50; 80 % sure it is at most 0.263 (Clopper and Pearson).
@@ -332,15 +332,15 @@ def test_a_pilot_of_two_models() -> None:
 
 def test_a_pilot_says_how_common_values_at_the_bounds_are() -> None:
     first, second = made([0.0, 1.0, 0.5, 0.4, 0.3, 1.0], "a"), made([0.2, 1.0, 0.0, 0.4, 0.6, 0.9], "b")
-    ((plan,), _) = pilots([first, second], 0.5)
+    ((plan,), _) = assumptions_from_pilot([first, second], 0.5)
     assert plan.unseen(0.1) == pytest.approx(4 / 6 / 2)
     # Of one model, the other one's are as common, at other items.
-    ((plan,), _) = pilots([first], 0.5)
+    ((plan,), _) = assumptions_from_pilot([first], 0.5)
     assert plan.unseen(0.1) == pytest.approx((1 - (1 - 3 / 6) ** 2) / 2)
     # Two items are a map, of which both must be at the same bound.
     maps = [number // 2 for number in range(12)]
     both = made([1.0, 1.0, 1.0, 0.0, *[0.5] * 8], "a", clusters=maps), made([0.5] * 12, "b", clusters=maps)
-    ((plan,), _) = pilots(both, 0.5)
+    ((plan,), _) = assumptions_from_pilot(both, 0.5)
     assert plan.unseen(0.1) == pytest.approx(1 / 6 / 2)
 
 
@@ -348,7 +348,7 @@ def test_a_pilot_of_one_model_and_of_one_without_bounds() -> None:
     rng = np.random.default_rng(SEED)
     graded = made(rng.random(40).tolist(), "a")
     endless = made([3.0] * 40, "a", test="u", metric=SHARE.__class__(name="u", of=SHARE.of, title="U", doc=""))
-    ((plan,), (problem,)) = pilots([graded, endless], 0.25)
+    ((plan,), (problem,)) = assumptions_from_pilot([graded, endless], 0.25)
     spread = float(np.var(list(graded.values.values())))
     upper = 39 / float(stats.chi2.ppf(0.2, 39))
     assert plan.disagree is None
@@ -364,7 +364,7 @@ def test_a_pilots_clusters() -> None:
     shared = rng.random(200)[clusters]
     values = (shared > 0.5).astype(float)  # all alike within a cluster
     first, second = made(values.tolist(), "a", clusters=clusters), made([0.0] * 2000, "b", clusters=clusters)
-    ((plan,), _) = pilots([first, second], 0.5)
+    ((plan,), _) = assumptions_from_pilot([first, second], 0.5)
     assert plan.size == 10
     assert plan.effect == pytest.approx(10, rel=0.02)
     assert items_needed(plan, 0.2).clusters == pytest.approx(
@@ -373,6 +373,6 @@ def test_a_pilots_clusters() -> None:
 
 
 def test_a_small_pilot_says_so() -> None:
-    ((plan,), _) = pilots([made([1.0, 0.0] * 4, "a"), made([1.0] * 8, "b")], 0.5)
+    ((plan,), _) = assumptions_from_pilot([made([1.0, 0.0] * 4, "a"), made([1.0] * 8, "b")], 0.5)
     assert plan.description.endswith("a rough guess from few items")
-    assert pilots([made([1.0] * 4, "a")], 0.5)[1] == ["t: Share: too few items (at least 5 are needed)"]
+    assert assumptions_from_pilot([made([1.0] * 4, "a")], 0.5)[1] == ["t: Share: too few items (at least 5 are needed)"]

@@ -9,7 +9,7 @@ from tests.analysis.episodes import MAZE, item, logged, said
 from waybench.core import End, EpisodeRecord, Price, Usage, play_to_end, policy
 from waybench.results import LoggedEpisode, rows
 from waybench.results.horizons import horizons
-from waybench.results.horizons._searches import search_results, search_text
+from waybench.results.horizons._searches import search_results, search_results_text
 from waybench.results.horizons._text import difficulty_text
 from waybench.results.results import exclude
 from waybench.results.results._measured_row import measured_row
@@ -44,7 +44,7 @@ def test_what_was_found_and_why_it_stopped() -> None:
     assert found.low < 15 < found.high
     assert (found.high - found.low) / 2 <= 0.3 * found.value
     assert found.tokens == 30 * 1050
-    text = search_text([found])
+    text = search_results_text([found])
     assert text.startswith("horizon_maze, vendor/model: 50 % horizon at dimension 1")
     assert text.endswith("; 30 episodes, 31,500 tokens; stopped: the precision is reached")
 
@@ -69,7 +69,7 @@ def test_costs_are_told_where_prices_are_known() -> None:
     made = exclude(measured_row(each, price=Price(100.0, 1000.0, 100.0)) for each in episodes)
     (found,) = search_results(episodes, made)
     assert found.cost == pytest.approx(30 * (0.1 + 0.05))
-    assert ", 4.50 USD; " in search_text([found])
+    assert ", 4.50 USD; " in search_results_text([found])
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_why_else_it_stops(plan: dict[str, Any], unfinished: bool, stop: str) ->
     episodes = tried(**plan)
     (found,) = search_results(episodes, rows(episodes), unfinished)
     assert found.stop == stop
-    assert ("interrupted; run the same command to continue" in search_text([found])) == (stop == "")
+    assert ("interrupted; run the same command to continue" in search_results_text([found])) == (stop == "")
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_errors_are_no_trials() -> None:
     lost = replace(lost, record=replace(record, options=episodes[0].record.options))
     (found,) = search_results([*episodes, lost], rows([*episodes, lost]))
     assert (found.trials, found.errors) == (30, 1)
-    assert "1 infrastructure error, n = 30 of 31: horizon " in search_text([found])
+    assert "1 infrastructure error, n = 30 of 31: horizon " in search_results_text([found])
 
 
 def test_runs_are_searches_of_their_own() -> None:
@@ -133,7 +133,7 @@ def test_runs_are_searches_of_their_own() -> None:
 def test_what_is_no_plan_is_no_search(plan: dict[str, Any]) -> None:
     episodes = [replace(each, design=plan) for each in tried()]
     assert search_results(episodes, rows(episodes)) == []
-    assert search_text([]) == ""
+    assert search_results_text([]) == ""
 
 
 def test_a_search_without_a_failure_ends_beyond_what_it_tried() -> None:
@@ -176,4 +176,6 @@ def test_a_plateau_that_may_be_below_the_share_is_said_of_a_search() -> None:
     never = [episode(level, number, number < 12 and level < 15, share=0.8) for level in results for number in range(20)]
     (lapsing,) = search_results(never, rows(never))
     assert (lapsing.side, lapsing.text) == ("never", "80 % horizon: never reaches 80 %")
-    assert search_text([lapsing]).endswith("stopped: the success rate is below the share even at the easiest items")
+    assert search_results_text([lapsing]).endswith(
+        "stopped: the success rate is below the share even at the easiest items"
+    )

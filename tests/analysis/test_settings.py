@@ -13,7 +13,7 @@ from waybench.core import UsageError
 from waybench.results import by_level, read_logs, rows
 from waybench.results.estimates._ledger import ledger
 from waybench.results.logs._logs import logged_models
-from waybench.results.logs._settings import host
+from waybench.results.logs._settings import server_name
 from waybench.results.results import labels
 
 _LOG: Any = inspect_log  # its types are not complete
@@ -99,19 +99,19 @@ def test_what_providers_do_by_default_is_the_default(whole: Path, tmp_path: Path
     ],
 )
 def test_hosts(address: str, told: str) -> None:
-    assert host(address) == told
+    assert server_name(address) == told
 
 
 @pytest.mark.parametrize(
     "address", ["http://[x", "http://h:99999999/", "http://h:x/", "unix:///tmp/s", "", "\udcff", "https:///", "a b"]
 )
 def test_odd_addresses_are_told_apart_and_never_fail(address: str) -> None:
-    assert host(address) == host(address)
-    assert "\n" not in host(address)
+    assert server_name(address) == server_name(address)
+    assert "\n" not in server_name(address)
 
 
 def test_paths_of_a_gateway_are_told_apart_without_being_shown() -> None:
-    one, other = host("https://gate.example/azure/KEY123"), host("https://gate.example/openai/KEY123")
+    one, other = server_name("https://gate.example/azure/KEY123"), server_name("https://gate.example/openai/KEY123")
     assert one != other
     assert one.startswith("gate.example #")
     assert "KEY" not in one

@@ -9,7 +9,7 @@ from scipy import stats
 
 from tests.analysis.test_frames import row
 from waybench.results import Row
-from waybench.results.comparisons._prompts import wording_effects, wording_frame, wording_table
+from waybench.results.comparisons._prompts import wording_effects, wording_effects_text, wording_frame
 from waybench.results.results import Cluster, RunKey
 
 
@@ -76,8 +76,8 @@ def test_a_paired_interval_is_narrower_than_those_of_the_means() -> None:
 
 def test_one_wording_alone_is_nothing_to_compare() -> None:
     assert wording_effects(scored(group("matrix"), MATRIX)) == []
-    assert wording_table(scored(group("matrix"), MATRIX)) == ""
-    assert wording_table([]) == ""
+    assert wording_effects_text(scored(group("matrix"), MATRIX)) == ""
+    assert wording_effects_text([]) == ""
     two_models = [*scored(group("matrix"), MATRIX), *scored(group("ascii", "other/model"), ASCII)]
     assert wording_effects(two_models) == []
     # Another protocol is another question, and so is another temperature.
@@ -125,7 +125,7 @@ def test_a_teachers_merit_is_in_no_wording() -> None:
 
 
 def test_the_table_for_a_terminal() -> None:
-    head, rule, *lines = wording_table(THREE).splitlines()
+    head, rule, *lines = wording_effects_text(THREE).splitlines()
     assert head.startswith("Mazes (AliciaBench): the same items in several wordings")
     assert head.split()[-4:] == ["against", "matrix", "p", "(Holm)"]
     assert set(rule) == {"-"}
@@ -143,7 +143,7 @@ def test_the_table_for_a_terminal() -> None:
 def test_hostile_names_do_not_steer_a_terminal() -> None:
     name = "vendor/\x1b[2J\u202e<script>"
     some = [*scored(group("matrix", name), MATRIX), *scored(group("\x1b[31m", name), ASCII)]
-    table = wording_table(some)
+    table = wording_effects_text(some)
     assert "\x1b" not in table
     assert "\u202e" not in table
 

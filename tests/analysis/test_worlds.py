@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.analysis.worlds import FIND, searched
 from tests.report.pages import site
 from waybench.results import LoggedEpisode, by_level, rows
-from waybench.results.comparisons._models import pairs
+from waybench.results.comparisons._models import compare_all_pairs
 from waybench.results.estimates._measures import score_tables_text
 
 
@@ -36,7 +36,7 @@ def test_text_tables() -> None:
 
 
 def test_no_pair_is_of_two_worlds() -> None:
-    found = pairs(rows(episodes()), ["score"])
+    found = compare_all_pairs(rows(episodes()), ["score"])
     assert [(pair.groups[0].separate_by, pair.groups[1].separate_by) for pair in found] == [(("engine: luanti",),) * 2]
 
 

@@ -11,7 +11,7 @@ import pytest
 import waybench
 from tests.damaged import DAMAGES, damage, replace_file
 from tests.submission.test_verify import run
-from waybench.cli._doctor import _variables
+from waybench.cli._doctor import _key_variables
 from waybench.core import Episode, UsageError, WaybenchError
 from waybench.core._tokens import read_prices
 from waybench.evaluation._agents import load_object
@@ -41,7 +41,7 @@ def env_file(path: Path) -> None:
     finally:
         os.environ.clear()
         os.environ.update(before)
-    _variables()
+    _key_variables()
 
 
 FILES: dict[str, tuple[str, str, Callable[[Path], object]]] = {

@@ -81,7 +81,7 @@ def test_values_of_keys_are_never_shown(
 
 
 def test_a_key_whose_package_is_missing(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_doctor, "_importable", lambda module: module == "openai")
+    monkeypatch.setattr(_doctor, "_is_importable", lambda module: module == "openai")
     for name in ("OPENAI", "ANTHROPIC"):
         monkeypatch.setenv(f"{name}_API_KEY", SECRET)
     found = results(command)
@@ -149,5 +149,5 @@ def test_a_terminal_without_unicode(command: Command, monkeypatch: pytest.Monkey
             return False
 
     monkeypatch.setattr(_doctor.sys, "stdout", Ascii)
-    found = {check.name: check for check in _doctor._terminal()}
+    found = {check.name: check for check in _doctor._check_terminal()}
     assert found["characters"].status == "note" and found["characters"].advice == "set PYTHONUTF8=1"

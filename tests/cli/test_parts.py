@@ -19,8 +19,8 @@ from tests.cli.support import Command, one_line_error
 from tests.conftest import PATIENCE
 from tests.eval.play import comparable
 from waybench.cli import _progress
-from waybench.cli._parts import RunPart, refuse_secrets, run_part, split
-from waybench.cli._progress import ended_text, progress_lines, report_parts
+from waybench.cli._parts import RunPart, refuse_secrets, run_part, split_run
+from waybench.cli._progress import ended_jobs_text, progress_lines, report_parts
 from waybench.core import PROGRESS_FILE, UsageError
 from waybench.results import read_logs
 from waybench.results.logs._settings import run_infos
@@ -43,26 +43,26 @@ def played(folder: Path) -> dict[str, Any]:
 
 
 def test_parts_are_task_by_model_or_model_by_model() -> None:
-    assert [part.name for part in split(WHOLE, by_task=True)] == [
+    assert [part.name for part in split_run(WHOLE, by_task=True)] == [
         "alicia with a/b",
         "alicia with c/d",
         "aqa with a/b",
         "aqa with c/d",
     ]
-    assert [part.name for part in split(WHOLE, by_task=False)] == ["alicia, aqa with a/b", "alicia, aqa with c/d"]
+    assert [part.name for part in split_run(WHOLE, by_task=False)] == ["alicia, aqa with a/b", "alicia, aqa with c/d"]
     fixed = replace(WHOLE, tasks=(*WHOLE.tasks, ("dfs", {"limit": 5})), models=("a/b",))
-    assert [part.name for part in split(fixed, by_task=True, shards=2)] == [
+    assert [part.name for part in split_run(fixed, by_task=True, shards=2)] == [
         "alicia with a/b",
         "aqa 1/2 with a/b",
         "aqa 2/2 with a/b",
         "dfs 1/2 with a/b",
         "dfs 2/2 with a/b",
     ]
-    assert [part.name for part in split(fixed, by_task=False, shards=2)] == [
+    assert [part.name for part in split_run(fixed, by_task=False, shards=2)] == [
         "alicia, aqa 1/2, dfs 1/2 with a/b",
         "aqa 2/2, dfs 2/2 with a/b",
     ]
-    assert pickle.loads(pickle.dumps(split(WHOLE, by_task=True))) == split(WHOLE, by_task=True)
+    assert pickle.loads(pickle.dumps(split_run(WHOLE, by_task=True))) == split_run(WHOLE, by_task=True)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_long_runs_say_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(_progress, "PARTS_EVERY", 0.001)
     told: list[str] = []
     said = threading.Event()
-    with report_parts(lambda: [], lambda: ended_text(1, 12), lambda line: (told.append(line), said.set())[0]):
+    with report_parts(lambda: [], lambda: ended_jobs_text(1, 12), lambda line: (told.append(line), said.set())[0]):
         assert said.wait(PATIENCE)
     assert told[0].startswith("1 of 12 jobs has ended, ")
 

@@ -118,7 +118,7 @@ def test_the_live_table_fits_the_terminal() -> None:
         progress.tasks[-1].end_episode("1-1")
     live = _Live(progress)
     live._console = Console(width=100, height=12, file=io.StringIO())
-    live._console.print(live._draw())
+    live._console.print(live._rendered_statuses())
     lines = live._console.file.getvalue().splitlines()
     assert len(lines) <= 12
     assert max(map(len, lines)) <= 100
@@ -142,7 +142,7 @@ def test_a_narrow_terminal_has_the_numbers_that_matter_whole(columns: int, has_t
         task.count_unreadable_reply("MANGO", TurnRecord("?", outcome))
     live = _Live(progress)
     live._console = Console(width=columns, height=12, file=io.StringIO())
-    live._console.print(live._draw())
+    live._console.print(live._rendered_statuses())
     _, head, line, *_ = live._console.file.getvalue().splitlines()
     assert "…" not in head and ("tokens in" in head) == has_tokens
     assert head.split()[:3] == ["task", "model", "done"] and "unreadable" in head and "left" in head

@@ -8,12 +8,18 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import Command, one_line_error
-from waybench.cli._run_settings import combinations, model_arguments, plan_runs, task_args, task_parameters
+from waybench.cli._run_settings import (
+    check_task_args,
+    parameter_combinations,
+    plan_runs,
+    read_model_arguments,
+    task_parameters,
+)
 from waybench.evaluation.tasks import find_task
 
 
 def alicia(*texts: str) -> dict[str, object]:
-    return task_args(find_task("alicia"), task_parameters(texts))
+    return check_task_args(find_task("alicia"), task_parameters(texts))
 
 
 @pytest.mark.parametrize("key", ["null", "true", "1e3", "007", '"abc"', "[1]", "NaN", "a=b", "", " x ", "\u00e4"])
@@ -50,7 +56,7 @@ def test_flags_are_parameters_too() -> None:
 
 def test_arguments_of_a_model_are_json_or_text() -> None:
     given = ["model-path=./m", "n=3", "on=true", "no=null", 'quoted="3"', "many=[1,2]", "url=http://a?b=c"]
-    assert model_arguments(given) == {
+    assert read_model_arguments(given) == {
         "model_path": "./m",
         "n": 3,
         "on": True,
@@ -59,7 +65,7 @@ def test_arguments_of_a_model_are_json_or_text() -> None:
         "many": [1, 2],
         "url": "http://a?b=c",
     }
-    assert model_arguments(["a=NaN", "b=-Infinity"]) == {"a": "NaN", "b": "-Infinity"}  # JSON has no such numbers
+    assert read_model_arguments(["a=NaN", "b=-Infinity"]) == {"a": "NaN", "b": "-Infinity"}  # JSON has no such numbers
 
 
 @pytest.mark.parametrize(
@@ -116,14 +122,14 @@ def test_an_empty_folder_name_is_not_the_current_folder(
 
 
 def test_every_combination_of_values_is_run() -> None:
-    assert combinations([], {}) == [{}]
-    assert combinations(["wording=matrix,ascii", "exit-hint=true,false"], {"limit": 3}) == [
+    assert parameter_combinations([], {}) == [{}]
+    assert parameter_combinations(["wording=matrix,ascii", "exit-hint=true,false"], {"limit": 3}) == [
         {"wording": "matrix", "exit_hint": "true"},
         {"wording": "matrix", "exit_hint": "false"},
         {"wording": "ascii", "exit_hint": "true"},
         {"wording": "ascii", "exit_hint": "false"},
     ]
-    assert combinations(["limit=3,3,2"], {}) == [{"limit": "3"}, {"limit": "2"}]
+    assert parameter_combinations(["limit=3,3,2"], {}) == [{"limit": "3"}, {"limit": "2"}]
 
 
 def test_items_and_isomorphic_ones_in_one_run(command: Command, tmp_path: Path) -> None:
@@ -220,7 +226,7 @@ def test_a_parameter_goes_to_the_tasks_that_have_it() -> None:
 
 def test_each_value_of_a_parameter_that_a_task_does_not_have() -> None:
     entries = [find_task(name) for name in ("alicia", "hanoi_3")]
-    runs, _ = plan_runs(entries, {}, combinations(["exit_hint=true,false"], {}), None)
+    runs, _ = plan_runs(entries, {}, parameter_combinations(["exit_hint=true,false"], {}), None)
     assert [(entry.name, args) for entry, args in runs] == [
         ("alicia", {"exit_hint": True}),
         ("alicia", {"exit_hint": False}),

@@ -91,7 +91,7 @@ def test_finished_shards_are_not_made_again(command: Command, tmp_path: Path, mo
         return choose(self, index)
 
     monkeypatch.setattr(_shards.ItemChoices, "choose", counting)
-    monkeypatch.setattr(_shards, "_sample_cost", lambda *_: (100.0, 0.001))
+    monkeypatch.setattr(_shards, "_cost_per_item", lambda *_: (100.0, 0.001))
     made: list[Any] = []
     write = _shards.write_shard
     monkeypatch.setattr(_shards, "write_shard", lambda *args: made.append(args[1]) or write(*args))

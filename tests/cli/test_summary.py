@@ -6,7 +6,7 @@ import pytest
 
 from tests.analysis.episodes import played
 from tests.cli.support import Command, one_line_error
-from waybench.cli._output import next_command
+from waybench.cli._output import next_commands_text
 from waybench.results import rows
 
 OUT = Path("waybench-out")
@@ -14,14 +14,14 @@ OUT = Path("waybench-out")
 
 def test_two_models_are_compared_next() -> None:
     two = rows(played("oracle", levels=(5,), model="a/b") + played("null", levels=(5,), model="c d"))
-    assert next_command(OUT, two).splitlines() == [
+    assert next_commands_text(OUT, two).splitlines() == [
         "waybench compare a/b 'c d'",
         "      waybench report waybench-out",
     ]
-    assert next_command(Path("my logs"), two).splitlines()[0] == "waybench compare a/b 'c d' --in 'my logs'"
-    assert next_command(OUT, two[:1]) == "waybench report waybench-out"
+    assert next_commands_text(Path("my logs"), two).splitlines()[0] == "waybench compare a/b 'c d' --in 'my logs'"
+    assert next_commands_text(OUT, two[:1]) == "waybench report waybench-out"
     # The site of logs at a URL needs a folder of this machine.
-    assert next_command("s3://bucket/runs", two[:1]) == "waybench report s3://bucket/runs --out site"
+    assert next_commands_text("s3://bucket/runs", two[:1]) == "waybench report s3://bucket/runs --out site"
 
 
 def test_levels_are_printed_on_demand(command: Command, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from waybench.evaluation._comparison import ComparisonSource, StreamConfig
 from waybench.evaluation.tasks import find_task, resolve_key
 from waybench.evaluation.tasks._stream import task_stream
 from waybench.results import read_logs, rows
-from waybench.results.comparisons._decisions import SUFFIX, decisions
+from waybench.results.comparisons._decisions import SUFFIX, stored_decisions
 from waybench.results.estimates import by_level
 from waybench.results.stats._sequential import DecisionRule
 
@@ -193,7 +193,7 @@ def test_a_run_decides_and_every_reader_says_so_without_a_usual_interval(tmp_pat
     all_rows = rows(list(read_logs(logs)))
     assert len(all_rows) < 200 and all(row.adaptive and row.is_streamed for row in all_rows)
     assert all(cell.best is not None and cell.best.low is None for cell in by_level(all_rows))
-    (decision,) = decisions(all_rows)
+    (decision,) = stored_decisions(all_rows)
     assert decision.summary == {name: value for name, value in stored.items() if name not in ("units", "evidence")}
     compared = command("compare", A, B, "--in", logs)
     assert f"{A} is better than {B}" in compared.stdout and "p " not in compared.stdout
@@ -218,7 +218,7 @@ def test_a_run_decides_and_every_reader_says_so_without_a_usual_interval(tmp_pat
     path.write_text(json.dumps(stored))
     changed = run(command, logs)
     assert changed.exit_code == 2 and "unit 3 has other items or scores in the file" in changed.stderr
-    (problem,) = decisions(all_rows)
+    (problem,) = stored_decisions(all_rows)
     assert problem.problem.startswith("unit 3 ")
 
 

@@ -20,7 +20,7 @@ Write = Callable[[], Path]
 def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
     """Return a function that writes a file with an environment; the catalogue is as before in the end."""
     monkeypatch.setattr("sys.path", [*sys.path])
-    monkeypatch.setattr(_environments, "_places", {})
+    monkeypatch.setattr(_environments, "_locations", {})
     known: dict[str, Entry] = dict(vars(registry)["_entries"])
 
     def write_() -> Path:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.support import Command, one_line_error, watched
 from tests.view.support import PATIENCE, asked, until
-from waybench.cli._report import build_once
+from waybench.cli._report import build_live_site
 from waybench.evaluation import evaluate
 from waybench.evaluation.tasks import TASKS, load_task
 from waybench.reporting.view._serve import open_listener
@@ -39,16 +39,16 @@ def appear(log: Path, folder: Path) -> None:
 
 def test_it_says_what_a_build_comes_to(log: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
-    nothing = build_once((tmp_path,), site, "title")
+    nothing = build_live_site((tmp_path,), site, "title")
     assert (nothing.empty, nothing.notes) == (True, ())
     assert not (site / "index.html").exists()
     appear(log, tmp_path)
     (tmp_path / log.name.replace("alicia", "broken")).write_bytes(b"no log")
-    note, total = build_once((tmp_path,), site, "title").notes
+    note, total = build_live_site((tmp_path,), site, "title").notes
     assert note.startswith("waybench: skipped ") and "broken" in note and "\n" not in note
     assert "summary.json lists them all" in total and "\n" not in total
     assert "<title>title</title>" in (site / "index.html").read_text()
-    broken = build_once((tmp_path / "nowhere",), site, "title")
+    broken = build_live_site((tmp_path / "nowhere",), site, "title")
     assert (broken.empty, broken.problem.startswith(f"no folder {tmp_path / 'nowhere'}")) == (False, True)
 
 
@@ -57,14 +57,14 @@ def test_a_record_that_is_none_is_skipped_and_named_and_the_others_stay(log: Pat
         return {path.name for path in (tmp_path / "site" / "replays").glob("*.html")}
 
     appear(log, tmp_path)
-    assert not build_once((tmp_path,), tmp_path / "site", "title").problem
+    assert not build_live_site((tmp_path,), tmp_path / "site", "title").problem
     charts = {path.suffix: path for path in (tmp_path / "site" / "charts").iterdir() if path.name != "index.json"}
     assert charts[".png"].read_bytes().startswith(b"\x89PNG") and ".svg" in charts
     before = replays()
     damaged = _LOG.read_eval_log(str(log))
     damaged.samples[0].metadata["waybench"] = "{}"
     _LOG.write_eval_log(damaged, str(tmp_path / log.name))
-    built = build_once((tmp_path,), tmp_path / "site", "title")
+    built = build_live_site((tmp_path,), tmp_path / "site", "title")
     assert not built.problem and not built.empty
     named, _ = built.notes
     assert log.name in named and str(damaged.samples[0].id) in named and "\n" not in named

@@ -11,7 +11,7 @@ from waybench.core._tokens import CharacterTokens
 from waybench.envs import registry
 from waybench.evaluation._provider import action_request_arguments
 from waybench.results import LoggedEpisode, rows
-from waybench.results.comparisons._contrasts import contrast_effects, contrast_table
+from waybench.results.comparisons._contrasts import contrast_effects, contrast_text
 
 ENVS = ("maze/alicia", "textmap/route", "textmap/destination")
 LEVELS = {"maze/alicia": 9}
@@ -222,7 +222,7 @@ def test_the_gap_to_the_item_alone() -> None:
     assert {effect.contrast.base for effect in effects} == {"none"}
     differences = [effect.comparison.difference.value for effect in effects]
     assert differences[0] == 0 and differences[1] != 0 and effects[1].comparison.items == 8
-    assert "text around the item" in contrast_table(rows(logged))
+    assert "text around the item" in contrast_text(rows(logged))
 
 
 def test_without_contexts_there_is_no_such_contrast() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
-from waybench.cli._run_settings import task_args
+from waybench.cli._run_settings import check_task_args
 from waybench.core import Json, play_to_end, policy, resolve
 from waybench.evaluation.tasks import find_task
 from waybench.evaluation.tasks._items import task_items
@@ -42,7 +42,7 @@ def measured_rows(table: PaperTable, one: Embedded) -> list[Row]:
     }
     # A parameter of the command goes to those of its tasks that have it.
     given = {name: value for name, value in given.items() if any(option.name == name for option in entry.options)}
-    checked = resolve(entry.options, task_args(entry, given), "parameter")
+    checked = resolve(entry.options, check_task_args(entry, given), "parameter")
     # What a log says besides the record: how the items were drawn.
     drawn = {key: checked[key] for key in given if key not in {"source", "data_dir", "limit", "attempts"}}
     parts = [part for part in entry.parts if part.env == one.env]

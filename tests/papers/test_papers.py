@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from waybench.cli._run_settings import combinations, plan_runs
+from waybench.cli._run_settings import parameter_combinations, plan_runs
 from waybench.core import DataError, Environment, Episode, Json, Metric, UsageError
 from waybench.envs import registry
 from waybench.evaluation.tasks import find_task
@@ -32,7 +32,9 @@ def runs(table: PaperTable) -> Iterator[tuple[Command, dict[str, Json]]]:
     """Yield the runs of a table's commands: the command, and the parameters of one run."""
     for command in table.commands:
         texts = [f"{name}={','.join(map(str, values))}" for name, values in command.each.items()]
-        for values in combinations([text.replace("True", "true").replace("False", "false") for text in texts], {}):
+        for values in parameter_combinations(
+            [text.replace("True", "true").replace("False", "false") for text in texts], {}
+        ):
             yield command, {**command.parameters, **values}
 
 

@@ -164,7 +164,7 @@ def test_files_have_the_same_horizons(made: Site) -> None:
     }
     assert ratios[FAR] is None and {one["leader"] for name, one in ratios.items() if name != FAR} == {page[FAR]}
     (expected,) = [
-        horizon_ratio(near.plain, far.plain)
+        horizon_ratio(near.main_fit, far.main_fit)
         for near in axis_items(rows(EPISODES))
         for far in axis_items(rows(EPISODES))
         if (near.group.model, far.group.model) == (NEAR, FAR) and near.axis.name == far.axis.name == "dimension"

@@ -16,7 +16,7 @@ from waybench.results import LoggedEpisode, rows
 from waybench.results.estimates._estimates import estimate
 from waybench.results.estimates._measures import rank_by_merit
 from waybench.results.horizons import horizons
-from waybench.results.horizons._text import horizon_table
+from waybench.results.horizons._text import horizon_table_text
 from waybench.results.results._measured_row import measured_row
 
 GTB = waybench.load("tilemap/gtb")
@@ -61,7 +61,9 @@ def test_rows_of_a_model_are_in_the_order_of_their_settings(tmp_path: Path) -> N
     assert [(group.model, dict(group.options)["tries"]) for group in groups] == [
         (model, tries) for model in "ab" for tries in (1, 5, 10)
     ]
-    terminal = [line.split(")")[0] for line in horizon_table(horizons(rows(episodes))).splitlines() if "(tries" in line]
+    terminal = [
+        line.split(")")[0] for line in horizon_table_text(horizons(rows(episodes))).splitlines() if "(tries" in line
+    ]
     assert terminal == [f"{model} (tries: {tries}" for model in "ba" for tries in (1, 5, 10)]
     made = site(tmp_path, episodes)
     reached = [line[0] for line in made.task.table("Horizons, by")[1:] if line[0].startswith("a ")]

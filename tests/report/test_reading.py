@@ -13,7 +13,7 @@ import pytest
 from tests.analysis.episodes import played
 from tests.conftest import PATIENCE
 from waybench import reporting
-from waybench.cli._report import build
+from waybench.cli._report import build_report
 from waybench.evaluation import evaluate
 from waybench.evaluation.tasks import TASKS, load_task
 from waybench.ext.scale._executors import OrderedResults, executor_by_name
@@ -83,7 +83,7 @@ def test_files_of_records_are_read_in_batches_of_any_order(tmp_path: Path, monke
     assert len(of_item) >= 5 and of_item == list(range(1, len(of_item) + 1))
     assert [problem.sample for problem in problems] == ["line 2", "line 2"]
     batches, told = EpisodeBatches(tmp_path), list[Skipped]()
-    assert len(batches) == (len(lines) + 4) // 2 and batches.of_logs == 0
+    assert len(batches) == (len(lines) + 4) // 2 and batches.n_log_batches == 0
     read = {number: list(batches.read(number, told.append)) for number in reversed(range(len(batches)))}
     assert [episode for number in range(len(batches)) for episode in read[number]] == episodes
     assert told == problems
@@ -126,7 +126,7 @@ def test_a_report_of_which_nothing_changed_is_not_made_again(
 
     def report(title: str = "a title") -> tuple[int, int]:
         """Write a report in one process; return its number of episodes, and how many reports were made so far."""
-        return build((folder,), folder / "site", title, tell=told.append, processes=1).episodes, len(made)
+        return build_report((folder,), folder / "site", title, tell=told.append, processes=1).episodes, len(made)
 
     assert [report(), report()] == [(3, 1), (3, 1)]
     assert report("another") == (3, 2)

@@ -18,7 +18,7 @@ from waybench.envs.textmap._place_map import PlaceMap
 from waybench.reporting import write_report
 from waybench.results import LoggedEpisode, overall, rows
 from waybench.results.comparisons import item_scores
-from waybench.results.comparisons._models import compare_sides, pairs
+from waybench.results.comparisons._models import compare_all_pairs, compare_sides
 from waybench.results.estimates import matrix
 from waybench.results.estimates._difficulty import regressions
 from waybench.results.estimates._estimates import estimate
@@ -134,7 +134,10 @@ def test_models_in_pairs(tmp_path: Path) -> None:
     table = page.table("Success on the questions that both answered.")
     # Of model a, which leaves questions without an answer, the paper counts the others alone; it comes after b.
     assert table[0] == ["Model", "vendor/ b", "vendor/ a", "waybench/ null"]
-    found = {pair.metric.name: pair for pair in pairs(rows(episodes), ("mango_success_easy", "mango_success_hard"))}
+    found = {
+        pair.metric.name: pair
+        for pair in compare_all_pairs(rows(episodes), ("mango_success_easy", "mango_success_hard"))
+    }
     easy_pair, hard_pair = found["mango_success_easy"], found["mango_success_hard"]
     a, b = easy_pair.first_mean.value, easy_pair.second_mean.value
     assert a == 1

@@ -16,7 +16,7 @@ from waybench.evaluation._agents import PrerequisiteError
 from waybench.evaluation.tasks import TASKS, find_task, load_task
 from waybench.evaluation.tasks._horizon import horizon_config, horizon_quote, parse_budget
 from waybench.results import LoggedEpisode, rows
-from waybench.results.horizons._searches import search_results, search_text
+from waybench.results.horizons._searches import search_results, search_results_text
 from waybench.results.stats import Seeker, Trial
 
 ENTRIES = {entry.name: entry for entry in TASKS if entry.horizon}
@@ -201,7 +201,7 @@ def test_a_random_player_has_no_horizon_in_mazes() -> None:
         for ended in done
     ]
     assert sum(each.record.end == End.SOLVED for each in episodes) > len(episodes) / 2
-    text = search_text(search_results(episodes, rows(episodes)))
+    text = search_results_text(search_results(episodes, rows(episodes)))
     assert "50 % horizon below the easiest level tested (dimension 5;" in text
     assert "; not above a random player's; a random player and the best constant reply: below 5; " in text
 

@@ -15,7 +15,7 @@ from waybench.evaluation.tasks._horizon import HorizonConfig, horizon_config
 from waybench.results import LoggedEpisode, rows
 from waybench.results.estimates import item_difficulties
 from waybench.results.horizons import horizons
-from waybench.results.horizons._searches import search_results, search_text
+from waybench.results.horizons._searches import search_results, search_results_text
 from waybench.results.stats import Seeker, Trial
 
 # A graph of n nodes takes about 2 n steps; who errs at a rate in each step finds one with more of them harder.
@@ -92,7 +92,7 @@ def test_the_search_is_the_same_again_and_its_description_says_what_it_went_by(f
     ]
     state = Seeker(found.rule, found.strata[0].at, found.strata[-1].at).state(trials)
     assert (searched.value, searched.low, searched.high) == state.horizon
-    assert ", items by difficulty index " in search_text([searched])
+    assert ", items by difficulty index " in search_results_text([searched])
     assert searched.stop == state.stop_reason(found.strata[0].at, found.strata[-1].at) != ""
     # It is another setting than a search by levels, and on the same axis.
     assert dict(searched.group.options)["difficulty_index"] == ItemIndex.read(TERMS, ["minimum"]).digest

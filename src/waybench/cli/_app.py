@@ -98,7 +98,7 @@ class App(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
+        """Import and return a command; None if there is none of this name."""
         if cmd_name not in COMMANDS:
             return None
         module, _, attribute = COMMANDS[cmd_name][0].partition(":")
@@ -113,7 +113,7 @@ class App(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command of the arguments, or say which one may have been meant."""
+        """Return the command that the arguments name; raise a UsageError that suggests a similar name."""
         if args[0] not in COMMANDS and not args[0].startswith("-"):
             from waybench.core import UsageError, unknown_name_message
 
@@ -145,7 +145,7 @@ class App(click.Group):
         windows_expand_args: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run and exit: 0, the command's own status, 2 or 3 with one line (for the user to mend; a defect), or 130."""
+        """Run a command and exit with its status: 0, its own, 2 (an error of the user), 3 (a defect) or 130."""
         warnings.formatwarning = _format_warning
         arguments = (args, prog_name or "waybench", complete_var)
         if not standalone_mode:
@@ -159,13 +159,15 @@ class App(click.Group):
             status = INTERRUPTED
         except click.ClickException as error:
             context = error.ctx if isinstance(error, click.UsageError) else None
-            status = _complain(_click_message(error) + (f" (see '{context.command_path} --help')" if context else ""))
+            status = _print_error(
+                _click_message(error) + (f" (see '{context.command_path} --help')" if context else "")
+            )
         except Exception as error:
-            status = _complain(_error_message(error))
-        stuck = _flush()
+            status = _print_error(_error_message(error))
+        stuck = _flush_stdout()
         if stuck is not None and not status:
             # The reader of a pipe may leave when it has seen enough.
-            status = OUTPUT_CLOSED if isinstance(stuck, BrokenPipeError) else _complain(_error_message(stuck))
+            status = OUTPUT_CLOSED if isinstance(stuck, BrokenPipeError) else _print_error(_error_message(stuck))
         sys.exit(status)
 
 
@@ -182,7 +184,7 @@ def _format_warning(
 
 
 def _error_message(error: Exception) -> str:
-    """Return the message of an error that the user can mend; raise any other one, which is a bug, again."""
+    """Return the message of an error that the user can correct; raise any other one (a bug) again."""
     from waybench._extras import missing_extra_error
     from waybench.core import WaybenchError
 
@@ -196,12 +198,13 @@ def _error_message(error: Exception) -> str:
 
 
 def _click_message(error: click.ClickException) -> str:
-    """Return click's message; numbers are named as people name them."""
+    """Return the message of click's error, with "whole number" in place of "integer"."""
     message = re.sub(r"is not a valid integer( range)?\.", "is not a whole number.", error.format_message())
     return re.sub(r"is not a valid float( range)?\.", "is not a number.", message)
 
 
-def _complain(message: str) -> int:
+def _print_error(message: str) -> int:
+    """Print an error on standard error; return the exit status."""
     from waybench.cli._output import DEFECTIVE
     from waybench.core import shorten_long_words
     from waybench.core._defects import DEFECT
@@ -210,8 +213,8 @@ def _complain(message: str) -> int:
     return DEFECTIVE if DEFECT in message else USAGE_ERROR
 
 
-def _flush() -> OSError | None:
-    """Flush standard output; if it takes no more, return why and keep the interpreter from trying again at its end."""
+def _flush_stdout() -> OSError | None:
+    """Flush standard output; if it is closed, return the error and keep Python from raising it again at exit."""
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -241,10 +244,10 @@ def _flush() -> OSError | None:
 def main(context: click.Context, places: tuple[str, ...]) -> None:
     """Measure how well language models navigate and plan."""
     if places:
-        from waybench.cli._environments import register_place
+        from waybench.cli._environments import register_environment
 
         for place in places:
-            register_place(place)
+            register_environment(place)
     if os.environ.get("NO_COLOR"):  # see no-color.org
         context.color = False
     if context.invoked_subcommand is None:
@@ -254,54 +257,54 @@ def main(context: click.Context, places: tuple[str, ...]) -> None:
 Item = CompletionItem[str]
 
 
-def _tasks(_: click.Context) -> Iterator[Item]:
+def _task_completions(_: click.Context) -> Iterator[Item]:
     from waybench.evaluation.tasks._catalogue import all_tasks
 
     for task in all_tasks():
         yield Item(task.name, help=task.summary)
 
 
-def _environments_and_tasks(context: click.Context) -> Iterator[Item]:
+def _environment_and_task_completions(context: click.Context) -> Iterator[Item]:
     from waybench.envs import registry
     from waybench.evaluation.tasks._catalogue import environment_names
 
     summaries = {entry.id: entry.summary for entry in registry.entries}
     items = {name: Item(name, help=summaries[env]) for name, env in environment_names().items()}
-    items |= {item.value: item for item in _tasks(context)}
+    items |= {item.value: item for item in _task_completions(context)}
     yield from items.values()
 
 
-def _players(_: click.Context) -> Iterator[Item]:
-    """Yield the embedded players as completions, with 0.1 as the rate of one that errs."""
+def _player_completions(_: click.Context) -> Iterator[Item]:
+    """Yield the names of the embedded players, with 0.1 as RATE."""
     from waybench.cli._list import PLAYERS
 
     for name, text in PLAYERS.items():
         yield Item(f"waybench/{name.replace('RATE', '0.1')}", help=text)
 
 
-def _data_sets(_: click.Context) -> Iterator[Item]:
+def _data_set_completions(_: click.Context) -> Iterator[Item]:
     from waybench.data import published_downloads
 
     for download in published_downloads().values():
         yield Item(download.name, help=download.title)
 
 
-def _papers(_: click.Context) -> Iterator[Item]:
+def _paper_completions(_: click.Context) -> Iterator[Item]:
     from waybench.results.papers import papers
 
     for paper in papers():
         yield Item(paper.name, help=paper.title)
 
 
-def _tables(context: click.Context) -> Iterator[Item]:
+def _table_completions(context: click.Context) -> Iterator[Item]:
     from waybench.results.papers import find_paper
 
     for table in find_paper(context.params["paper"]).tables:
         yield Item(table.id, help=table.title)
 
 
-def _parameters(context: click.Context) -> Iterator[Item]:
-    """Propose the parameters of the tasks, or of the environment's own task, that are named before.
+def _parameter_completions(context: click.Context) -> Iterator[Item]:
+    """Yield the parameters of the tasks and environments that the command line names before.
 
     These are NAME= for each option, and NAME=VALUE where the values can be listed.
     """
@@ -320,17 +323,17 @@ def _parameters(context: click.Context) -> Iterator[Item]:
 
 # (Command, or "" for every command; parameter) -> what can be there.
 _WORDS: dict[tuple[str, str], Callable[[click.Context], Iterator[Item]]] = {
-    ("", "tasks"): _tasks,
-    ("", "env"): _environments_and_tasks,
-    ("", "envs"): _environments_and_tasks,
-    ("list", "name"): _environments_and_tasks,
-    ("", "models"): _players,
-    ("", "parameters"): _parameters,
-    ("", "each"): _parameters,
-    ("reproduce", "paper"): _papers,
-    ("reproduce", "table"): _tables,
-    ("fetch", "names"): _data_sets,
-    ("path", "name"): _data_sets,
+    ("", "tasks"): _task_completions,
+    ("", "env"): _environment_and_task_completions,
+    ("", "envs"): _environment_and_task_completions,
+    ("list", "name"): _environment_and_task_completions,
+    ("", "models"): _player_completions,
+    ("", "parameters"): _parameter_completions,
+    ("", "each"): _parameter_completions,
+    ("reproduce", "paper"): _paper_completions,
+    ("reproduce", "table"): _table_completions,
+    ("fetch", "names"): _data_set_completions,
+    ("path", "name"): _data_set_completions,
 }
 
 
@@ -338,7 +341,7 @@ class _Words(ShellComplete):
     """Completes parameters by the table above, and everything else as click does."""
 
     def get_completions(self, args: list[str], incomplete: str) -> list[Item]:
-        """Return what the last word can become."""
+        """Return the completions of the last word."""
         from click.shell_completion import _resolve_context, _resolve_incomplete  # pyright: ignore[reportPrivateUsage]
 
         context = _resolve_context(self.cli, {}, self.cli.name or "", args)
@@ -372,7 +375,7 @@ class _Bash(_Words, BashComplete):
     )
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """Return the words before, and the word that is being typed."""
+        """Return the words before the last one, and the last one, which is incomplete."""
         count = int(os.environ["COMP_CWORD"])
         words = split_arg_string(os.environ["COMP_WORDS"])[1 : count + 1]
         if len(words) < count:
@@ -386,7 +389,7 @@ class _Bash(_Words, BashComplete):
         return joined[:-1], joined[-1] if joined else ""
 
     def format_completion(self, item: Item) -> str:
-        """Return a proposal without what stands before its "="."""
+        """Return a completion as bash takes it: without the part up to its "="."""
         name, equals, value = item.value.rpartition("=")
         _, incomplete = self.get_completion_args()
         if equals and "=" in incomplete and item.type == "plain" and not name.startswith("--"):
@@ -395,7 +398,7 @@ class _Bash(_Words, BashComplete):
 
     @staticmethod
     def _check_version() -> None:
-        """The version of bash is not checked: the script may be for another machine, and the check starts bash."""
+        """Do nothing: the script may be for another machine, and click's check starts bash."""
 
 
 class _Zsh(_Words, ZshComplete):

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from waybench.cli._environments import AnyEnvironment, find_with_module
+from waybench.cli._environments import AnyEnvironment, find_environment_and_module
 from waybench.cli._options import AS_JSON, argument, option, with_parameters
 from waybench.cli._output import dumps
 from waybench.core import Entry, Json, UsageError, WaybenchError, plural
@@ -44,7 +44,7 @@ def check(
     """
     began, name, count = time.monotonic(), env, 1
     try:
-        environment, module = find_with_module(env)
+        environment, module = find_environment_and_module(env)
     except UsageError:
         raise
     except Exception as error:  # somebody's module can raise anything while it is imported
@@ -58,23 +58,23 @@ def check(
         count = len(ENVIRONMENT_CHECKS) + len(levels) * len(LEVEL_CHECKS)
         breaches = [
             *_entry_breaches(environment, module),
-            *find_breaches(environment, levels, family=_family(environment), seconds=PATIENCE),
+            *find_breaches(environment, levels, family=_other_environments_of_family(environment), seconds=PATIENCE),
         ]
     seconds = time.monotonic() - began
     if as_json:
-        failures = [_to_json(breach, verbose=verbose) for breach in breaches]
+        failures = [_breach_json(breach, verbose=verbose) for breach in breaches]
         click.echo(dumps({"env": name, "levels": list(levels), "checks": count, "failures": failures}))
     else:
         for breach in breaches:
-            click.echo(_text(breach, verbose=verbose) + "\n")
+            click.echo(_breach_text(breach, verbose=verbose) + "\n")
         at = f" at level {', '.join(map(str, levels))}" if levels else ""
         found = plural(len(breaches), "problem") if breaches else "no problem"
         click.echo(f"{name}: {found} in {plural(count, 'check')}{at} ({seconds:.1f} s)")
     sys.exit(1 if breaches else 0)
 
 
-def _family(environment: AnyEnvironment) -> list[AnyEnvironment]:
-    """Return the other environments of the catalogue that share an environment's presentation."""
+def _other_environments_of_family(environment: AnyEnvironment) -> list[AnyEnvironment]:
+    """Return the other environments whose ids begin with the same family."""
     family = environment.id.partition("/")[0]
     ids = [
         entry.id for entry in registry.entries if entry.id.partition("/")[0] == family and entry.id != environment.id
@@ -83,7 +83,7 @@ def _family(environment: AnyEnvironment) -> list[AnyEnvironment]:
 
 
 def _entry_breaches(environment: AnyEnvironment, module: ModuleType | None) -> list[Breach]:
-    """Return in what a module's `entry` does not fit the environment, where it has one."""
+    """Return the breach of a module whose `entry` does not fit its environment; none without an `entry`."""
     declared: Any = getattr(module, "entry", None)
     try:
         entry = declared() if callable(declared) else declared
@@ -100,6 +100,7 @@ def _entry_breaches(environment: AnyEnvironment, module: ModuleType | None) -> l
 
 
 def _import_breach(error: Exception) -> Breach:
+    """Return the breach for a module that cannot be imported."""
     location = location_in_environment(error)
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         location = CodeLocation(error.filename, error.lineno, "")
@@ -107,18 +108,18 @@ def _import_breach(error: Exception) -> Breach:
     return Breach("import", None, "", None, f"the module {exception_text(error)}", location, advice, error)
 
 
-def _text(breach: Breach, *, verbose: bool) -> str:
-    """Return a failure for the terminal: a heading, and a line for each thing that is known of it."""
+def _breach_text(breach: Breach, *, verbose: bool) -> str:
+    """Return a breach for the terminal: a heading, then a line for each known detail."""
     where = [f"level {breach.level}"] if breach.level is not None else []
     where += [f"item {breach.item}"] if breach.item else []
     location = breach.location
     lines = {
-        "reply": None if breach.reply is None else repr(_cut(breach.reply)),
+        "reply": None if breach.reply is None else repr(_shorten_reply(breach.reply)),
         "wrong": " ".join(breach.problem.split()),
         "where": location
         and f"{location.path}:{location.line}" + (f" ({location.function})" * bool(location.function)),
         "to do": breach.advice,
-        "also": breach.also and f"the same in {_listed(breach.also)}",
+        "also": breach.also and f"the same in {_names_text(breach.also)}",
     }
     rows = [f"  {click.style(f'{name}:', bold=True)} {line}" for name, line in lines.items() if line]
     rows += [breach.traceback.rstrip()] if verbose else []
@@ -126,21 +127,21 @@ def _text(breach: Breach, *, verbose: bool) -> str:
     return "\n".join([heading + (f" ({', '.join(where)})" if where else ""), *rows])
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _names_text(names: tuple[str, ...]) -> str:
     return ", ".join(names) if len(names) <= _LISTED else f"{', '.join(names[:3])} and {len(names) - 3} more"
 
 
-def _cut(text: str) -> str:
+def _shorten_reply(text: str) -> str:
     return text if len(text) <= _LONGEST_REPLY else f"{text[:_LONGEST_REPLY]}... ({len(text):,} characters)"
 
 
-def _to_json(breach: Breach, *, verbose: bool) -> Json:
+def _breach_json(breach: Breach, *, verbose: bool) -> Json:
     location = breach.location
     return {
         "check": breach.check,
         "level": breach.level,
         "item": breach.item or None,
-        "reply": None if breach.reply is None else _cut(breach.reply),
+        "reply": None if breach.reply is None else _shorten_reply(breach.reply),
         "problem": breach.problem,
         "file": location and location.path,
         "line": location and location.line,

@@ -17,7 +17,7 @@ from waybench.cli._options import (
     with_parameters,
 )
 from waybench.cli._output import write_json
-from waybench.cli._sides import Side, location, player_of, players_of, read_results, read_side, two_models
+from waybench.cli._sides import Side, location_text, player_of, players_of, read_results, read_side, sides_of_two_models
 from waybench.core import LANGUAGE, UsageError, unknown_name_message
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ def compare(
     """
     from waybench.results.comparisons._beliefs import compare_beliefs
     from waybench.results.comparisons._contrasts import compare_costs, cost_differences_text
-    from waybench.results.comparisons._decision_text import decision_text
-    from waybench.results.comparisons._decisions import decisions
+    from waybench.results.comparisons._decision_text import decisions_text
+    from waybench.results.comparisons._decisions import stored_decisions
     from waybench.results.comparisons._models import compare_sides
     from waybench.results.comparisons._outcomes import item_costs, outcomes
     from waybench.results.comparisons._text import comparisons_json, comparisons_text
@@ -140,15 +140,17 @@ def compare(
     if people:
         if b is not None or pairings:
             raise UsageError(f"--people compares the people in {a!r} with each other: leave out {b or pairings[0]!r}")
-        _compare_people(read_side(a, folders), tasks, metric, out)
+        _compare_people_in_side(read_side(a, folders), tasks, metric, out)
         return
     if pairings:
         if b is not None:
             raise UsageError(f"{pairings[0]} compares each model of {a!r} with itself: leave {b!r} out")
-        _compare_with_themselves(pairings[0], read_side(a, folders), tasks, metric, margin, out)
+        _compare_models_with_themselves(pairings[0], read_side(a, folders), tasks, metric, margin, out)
         return
     sides = (
-        (read_side(a, folders), read_side(b, folders)) if b is not None else two_models(read_side(a, folders), metric)
+        (read_side(a, folders), read_side(b, folders))
+        if b is not None
+        else sides_of_two_models(read_side(a, folders), metric)
     )
     results = {side.folders: read_results(side.folders, metric, with_bounds=not metric) for side in sides}
     played = [[*scores, *(row.group for row in rows)] for scores, rows in (results[side.folders] for side in sides)]
@@ -157,28 +159,32 @@ def compare(
     if (sides[0].folders, players[0]) == (sides[1].folders, players[1]):
         raise same
     scores = [
-        [score for score in results[side.folders][0] if player.includes(score) and _is_chosen(score.task, tasks)]
+        [score for score in results[side.folders][0] if player.includes(score) and _is_task_chosen(score.task, tasks)]
         for side, player in zip(sides, players, strict=True)
     ]
     rows = [
-        [row for row in results[side.folders][1] if player.includes(row.group) and _is_chosen(row.group.task, tasks)]
+        [
+            row
+            for row in results[side.folders][1]
+            if player.includes(row.group) and _is_task_chosen(row.group.task, tasks)
+        ]
         for side, player in zip(sides, players, strict=True)
     ]
     comparisons, missing = compare_sides(scores[0], scores[1], margin)
-    model_pairs = [] if metric else compare_models(rows[0], rows[1], _model_names(comparisons))
+    model_pairs = [] if metric else compare_models(rows[0], rows[1], _model_pairs(comparisons))
     ratios, beliefs = compare_horizons(rows[0], rows[1]), compare_beliefs(rows[0], rows[1])
     costs = [] if metric else compare_costs(rows[0], rows[1])
     compared_models = {row.group.model for side in rows for row in side}
     decided = [
         decision
-        for decision in decisions(row for _, rows_of_side in results.values() for row in rows_of_side)
-        if compared_models.issuperset(decision.plan.models) and _is_chosen(decision.plan.task, tasks)
+        for decision in stored_decisions(row for _, rows_of_side in results.values() for row in rows_of_side)
+        if compared_models.issuperset(decision.plan.models) and _is_task_chosen(decision.plan.task, tasks)
     ]
     is_one_pair = len({(ratio.first.model, ratio.second.model) for ratio in ratios}) == 1
     over_families = ratio_over_families(ratios) if is_one_pair else None
     if not comparisons and not ratios and not decided:
         known_tasks = [score.task for scores, _ in results.values() for score in scores]
-        raise UsageError(_nothing_message(missing[0].why if missing else "", known_tasks, tasks))
+        raise UsageError(_nothing_to_compare_message(missing[0].why if missing else "", known_tasks, tasks))
     if any(pair.first.model == pair.second.model and pair.first.logs & pair.second.logs for pair in comparisons):
         raise same
     if out is not None:
@@ -196,28 +202,30 @@ def compare(
         write_json(out, document)
     said = outcomes(comparisons, item_costs([*rows[0], *rows[1]]))
     if "-" not in (out, markdown):
-        origins = ("", "") if sides[0].folders == sides[1].folders else (location(sides[0]), location(sides[1]))
+        origins = (
+            ("", "") if sides[0].folders == sides[1].folders else (location_text(sides[0]), location_text(sides[1]))
+        )
         texts = [ratio.text for ratio in ratios if ratio.is_bounded]
         texts += [] if over_families is None else [over_families.text]
         _print_blocks(
             "\n".join(outcome.text for outcome in said),
             comparisons_text(comparisons, missing, margin, origins) if comparisons or not decided else "",
-            decision_text(decided),
+            decisions_text(decided),
             model_pairs_text([pair for pair in model_pairs if pair.paired]),
             cost_differences_text(costs),
             "\n".join(["Horizons:", *(f"  {text}" for text in texts)]) if texts else "",
             "\n".join(["Belief probes:", *(f"  {belief.text}" for belief in beliefs)]) if beliefs else "",
         )
     if fail_if or markdown:
-        from waybench.cli._fail_if import end, tally, write_markdown
+        from waybench.cli._fail_if import exit_if_failed, tally_tasks, write_markdown
 
-        counted = tally(
+        counted = tally_tasks(
             comparisons, ratios, decided, players[1].model or next((pair.second.model for pair in comparisons), "")
         )
-        failure = counted.failure(fail_if)
+        failure = counted.first_condition_met(fail_if)
         if markdown:
             write_markdown(markdown, said, comparisons, counted, failure)
-        end(counted, failure)
+        exit_if_failed(counted, failure)
 
 
 def _print_blocks(*blocks: str) -> None:
@@ -251,10 +259,10 @@ _PAIRINGS = {
 }
 
 
-def _compare_with_themselves(
+def _compare_models_with_themselves(
     flag: str, side: Side, tasks: tuple[str, ...], metric: str, margin: float, out: str | None
 ) -> None:
-    """Write the comparisons of a side's models with themselves."""
+    """Write the comparisons of each model of a side with itself, such as at twins (`flag` is "--twins")."""
     from waybench.results.comparisons._isomorphs import compare_isomorphs, compare_twins, invariance_text
     from waybench.results.comparisons._presentations import compare_presentations
     from waybench.results.comparisons._text import comparisons_json, comparisons_text
@@ -269,13 +277,13 @@ def _compare_with_themselves(
         "--language": partial(compare_presentations, option=LANGUAGE),
     }
     scores_of_model = [score for score in scores if player.includes(score)]
-    effects = functions[flag](scores_of_model, margin, partial(_is_chosen, tasks=tasks))
+    effects = functions[flag](scores_of_model, margin, partial(_is_task_chosen, tasks=tasks))
     if not effects:
-        raise UsageError(_nothing_message(pairing.why, [score.task for score in scores], tasks))
+        raise UsageError(_nothing_to_compare_message(pairing.why, [score.task for score in scores], tasks))
     comparisons = [getattr(effect, "comparison", effect) for effect in effects]
     if out is not None:
         document: dict[str, Any] = {
-            "a": side.model or location(side),
+            "a": side.model or location_text(side),
             **comparisons_json(comparisons, [], margin),
         }
         for comparison, effect in zip(document["comparisons"], effects, strict=True):
@@ -286,31 +294,31 @@ def _compare_with_themselves(
         _print_blocks(comparisons_text(comparisons, [], margin, pairing.origins), invariance)
 
 
-def _compare_people(side: Side, tasks: tuple[str, ...], metric: str, out: str | None) -> None:
-    """Write how far people agree."""
+def _compare_people_in_side(side: Side, tasks: tuple[str, ...], metric: str, out: str | None) -> None:
+    """Write how far the people of a side agree with each other."""
     from waybench.results.comparisons._agreement import agreements, agreements_text
 
     _, rows = read_results(side.folders, metric)
-    results = agreements((row for row in rows if _is_chosen(row.group.task, tasks)), metric)
+    results = agreements((row for row in rows if _is_task_chosen(row.group.task, tasks)), metric)
     if not results:
         raise UsageError(
             "no item was answered by two people: give records of `waybench play --player NAME --record FILE`"
         )
     if out is not None:
-        write_json(out, {"a": location(side), "agreement": [result.to_json() for result in results]})
+        write_json(out, {"a": location_text(side), "agreement": [result.to_json() for result in results]})
     if out != "-":
         click.echo(agreements_text(results))
 
 
 def _compare_series(side: Side, tasks: tuple[str, ...], models: Path, out: str | None) -> None:
-    """Write whether larger models of a series are better."""
+    """Write the tests of whether larger models of a series are better."""
     from waybench.reporting import read_models
     from waybench.results.comparisons._trends import trend_effects, trends_text
     from waybench.results.results import without_searches
 
     facts = read_models(models)
     _, rows = read_results(side.folders, "")
-    chosen = [row for row in without_searches(rows) if _is_chosen(row.group.task, tasks)]
+    chosen = [row for row in without_searches(rows) if _is_task_chosen(row.group.task, tasks)]
     effects = trend_effects(chosen, facts)
     if not effects:
         raise UsageError(
@@ -318,21 +326,22 @@ def _compare_series(side: Side, tasks: tuple[str, ...], models: Path, out: str |
             "`size` of each, and run them on the same items"
         )
     if out is not None:
-        write_json(out, {"a": location(side), "trends": [effect.to_json() for effect in effects]})
+        write_json(out, {"a": location_text(side), "trends": [effect.to_json() for effect in effects]})
     if out != "-":
         click.echo(trends_text(effects))
 
 
-def _model_names(comparisons: "Iterable[Comparison]") -> list[tuple[str, str]]:
-    """Return the names of the models that are compared at some task of ours, in pairs."""
+def _model_pairs(comparisons: "Iterable[Comparison]") -> list[tuple[str, str]]:
+    """Return the distinct pairs of models that are compared at waybench's tasks."""
     return list(dict.fromkeys((pair.first.model, pair.second.model) for pair in comparisons if pair.first.group))
 
 
-def _is_chosen(task: str, tasks: tuple[str, ...]) -> bool:
+def _is_task_chosen(task: str, tasks: tuple[str, ...]) -> bool:
     return not tasks or task in tasks or task.rpartition("/")[2] in tasks
 
 
-def _nothing_message(why: str, known_tasks: list[str], tasks: tuple[str, ...]) -> str:
-    if wrong := [task for task in tasks if not any(_is_chosen(known_task, (task,)) for known_task in known_tasks)]:
+def _nothing_to_compare_message(why: str, known_tasks: list[str], tasks: tuple[str, ...]) -> str:
+    """Return the message of an error: an unknown name among `tasks`, or the reason `why`."""
+    if wrong := [task for task in tasks if not any(_is_task_chosen(known_task, (task,)) for known_task in known_tasks)]:
         return unknown_name_message("task", wrong[0], set(known_tasks))
     return f"nothing to compare: {why or 'there are no scores'}; run both with the same tasks, items and options"

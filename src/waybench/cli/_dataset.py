@@ -12,7 +12,7 @@ import click
 from waybench.cli._harbor import PUBLIC, TaskSetOptions
 from waybench.cli._items import ItemChoice, prompt_lines
 from waybench.cli._output import dumps
-from waybench.cli._run_settings import assignments
+from waybench.cli._run_settings import read_assignments
 from waybench.core import Item, Json, UsageError, make_writable_folder, play_to_end, plural, policy
 from waybench.core._datasets import GENERATED
 from waybench.core._items import item_set_hash
@@ -52,8 +52,8 @@ def write_dataset(names: Sequence[str], out: Path, options: TaskSetOptions, *, d
     tasks = {task.name: task for task in map(find_task, names)}
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out}: the folder is not empty; give a new one")
-    args = assignments(options.parameters, "-T", "key=value")
-    checked = {name: _checked_arguments(task, args) for name, task in tasks.items()}
+    args = read_assignments(options.parameters, "-T", "key=value")
+    checked = {name: _check_dataset_arguments(task, args) for name, task in tasks.items()}
     try:
         configs = [_write_config(tasks[name], checked[name], out, answers=answers) for name in tasks]
     except BaseException:  # no part of a set
@@ -74,7 +74,8 @@ def write_dataset(names: Sequence[str], out: Path, options: TaskSetOptions, *, d
     )
 
 
-def _checked_arguments(task: TaskEntry, args: Mapping[str, Any]) -> Mapping[str, Any]:
+def _check_dataset_arguments(task: TaskEntry, args: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a task's arguments, resolved; raise a UsageError if they are not those of a public set."""
     if task.searches:
         raise UsageError(f"{task.name} searches for a horizon: choose a task with a set of items")
     for name in ("key", "shard"):
@@ -87,6 +88,7 @@ def _checked_arguments(task: TaskEntry, args: Mapping[str, Any]) -> Mapping[str,
 
 
 def _write_config(task: TaskEntry, args: Mapping[str, Any], out: Path, *, answers: bool) -> "DatasetConfig":
+    """Write the public set of one task as a Parquet file, and return its description."""
     from waybench.ext.publish.exports._dataset import DatasetConfig, parquet_path
     from waybench.ext.scale.shards._files import open_line_writer, uncompressed_size
 
@@ -96,7 +98,7 @@ def _write_config(task: TaskEntry, args: Mapping[str, Any], out: Path, *, answer
     environments: dict[str, int] = {}
     with open_line_writer(path, "parquet") as write:
         for played in items_of_all_levels(task, args):
-            write(_row(task, played, answers=answers))
+            write(_item_row_json(task, played, answers=answers))
             items.append(played.item)
             environments[played.environment.id] = played.environment.version
     defaults = {option.name: option.default for option in task.options}
@@ -111,19 +113,19 @@ def _write_config(task: TaskEntry, args: Mapping[str, Any], out: Path, *, answer
     )
 
 
-def _row(task: TaskEntry, played: TaskItem, *, answers: bool) -> str:
-    """Return an item's row as JSON: its prompt and identity, and with answers all that gives the solution away."""
+def _item_row_json(task: TaskEntry, task_item: TaskItem, *, answers: bool) -> str:
+    """Return a row of the data set as JSON: an item's prompt and identity; with `answers` its instance and solution."""
     from waybench.ext.publish.exports._dataset import CANARY
 
-    environment, item = played.environment, played.item
+    environment, item = task_item.environment, task_item.item
     if item.private:
         raise UsageError(f"{task.name}: its items are those of a private set, which is not exported")
-    (line,) = prompt_lines(ItemChoice(task.name, environment, played.options, item, played.drawn))
+    (line,) = prompt_lines(ItemChoice(task.name, environment, task_item.options, item, task_item.drawn))
     row: dict[str, Json] = json.loads(line)
     instance, examples = row.pop("instance"), row.pop("examples", [])
     row["canary"] = CANARY
     if answers:
-        solved = play_to_end(environment, item, policy("oracle"), dict(played.options))
+        solved = play_to_end(environment, item, policy("oracle"), dict(task_item.options))
         replies = [turn.reply for turn in solved.turns if not turn.prefix]
         answer = replies[0] if len(replies) == 1 else dumps(replies)
         row |= {"instance": instance, "examples": examples, "proof": dict(item.proof), "answer": answer}

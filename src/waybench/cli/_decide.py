@@ -22,7 +22,7 @@ _CONNECTIONS = 10  # of most providers
 
 
 def comparison_settings(settings: RunSettings, runs: int) -> "ComparisonSettings | None":
-    """Return what a run compares until it is decided; None where it plays all items.
+    """Return the settings of a run that plays until its models are told apart; None for a run of all items.
 
     Args:
         settings: What the user says.
@@ -56,7 +56,7 @@ def comparison_settings(settings: RunSettings, runs: int) -> "ComparisonSettings
 def decision_plans(
     runs: Sequence[tuple[TaskEntry, Mapping[str, Any]]], comparison: "ComparisonSettings"
 ) -> "list[tuple[DecisionPlan, TaskStream]]":
-    """Return what is fixed of each comparison of a run, and its items.
+    """Return the plan of each comparison, which is fixed before the run, with its stream of items.
 
     Raises:
         UsageError: If a task cannot be compared so.
@@ -81,7 +81,7 @@ def decision_plans(
 
 
 def plan_text(plan: "DecisionPlan", stream: "TaskStream") -> str:
-    """Return what a comparison may take, in a line for the user before it begins.
+    """Return a line for the user on how many items a comparison may take.
 
     Args:
         plan: What is fixed of it.
@@ -106,7 +106,7 @@ def plan_text(plan: "DecisionPlan", stream: "TaskStream") -> str:
     )
 
 
-def fix_plans(plans: "Sequence[DecisionPlan]", out: Path) -> None:
+def write_plans(plans: "Sequence[DecisionPlan]", out: Path) -> None:
     """Write plans beside the logs.
 
     Raises:
@@ -118,8 +118,10 @@ def fix_plans(plans: "Sequence[DecisionPlan]", out: Path) -> None:
         fix_plan(out, plan)
 
 
-def decisions_text(assumptions: "PowerAssumptions", margin: float | None, limit: int | None, tasks: int) -> str:
-    """Return what a comparison takes until it is decided, for several true differences.
+def items_until_decided_text(
+    assumptions: "PowerAssumptions", margin: float | None, limit: int | None, tasks: int
+) -> str:
+    """Return how many items a comparison takes until it is decided, for several true differences, as lines.
 
     Args:
         assumptions: What is assumed of the models.

@@ -93,7 +93,7 @@ def doctor(
     runs fail, and the exit status is then 1. Of keys only the names of their variables are shown.
     """
     results: list[Check] = []
-    for check in checks(out):
+    for check in run_checks(out):
         if not as_json:
             if not results or results[-1].group != check.group:
                 click.echo(f"\n{check.group}")
@@ -111,46 +111,47 @@ def doctor(
     sys.exit(1 if problems else 0)
 
 
-def checks(out: Path) -> Iterator[Check]:
-    """Yield the results of all checks, of the folder of logs too."""
+def run_checks(out: Path) -> Iterator[Check]:
+    """Yield the results of all checks; `out` is the folder of logs."""
     for group, look in (
-        ("Versions", _versions),
-        ("Keys", _keys),
-        ("Extras", _extras),
-        ("Programs", _programs),
-        ("Data sets", _data),
-        ("Disk", lambda: _disk(out)),
-        ("Terminal", _terminal),
+        ("Versions", _check_versions),
+        ("Keys", _check_keys),
+        ("Extras", _check_extras),
+        ("Programs", _check_programs),
+        ("Data sets", _check_data_sets),
+        ("Disk", lambda: _check_disk(out)),
+        ("Terminal", _check_terminal),
     ):
         for check in look():
             yield check._replace(group=group)
 
 
-def _versions() -> Iterator[Check]:
+def _check_versions() -> Iterator[Check]:
     yield Check("", "Python", OK, f"{sys.version.split()[0]}, {sys.executable}")
     for name in ("waybench", *_LIBRARIES):
-        if (number := _version(name)) is None:
+        if (number := _installed_version(name)) is None:
             yield Check("", name, PROBLEM, "not installed", "install waybench again: pip install waybench")
         else:
             yield Check("", name, OK, number)
 
 
-def _version(name: str) -> str | None:
+def _installed_version(name: str) -> str | None:
+    """Return the version of an installed package; None if it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:
         return None
 
 
-def _keys() -> Iterator[Check]:
-    """Report which providers can be used: a key is set and the package is installed."""
-    variables = _variables()
+def _check_keys() -> Iterator[Check]:
+    """Check for which providers a key is set and the package is installed."""
+    variables = _key_variables()
     keys = {key for provider in PROVIDERS for key in provider.keys}
     for provider in PROVIDERS:
         key = next((key for key in provider.keys if key in variables), None)
         if key is None:
             continue
-        if _importable(provider.module):
+        if _is_importable(provider.module):
             yield Check("", f"{provider.name}/...", OK, variables[key])
         else:
             install = f"pip install {provider.package}"
@@ -163,8 +164,8 @@ def _keys() -> Iterator[Check]:
         yield Check("", "keys", NOTE, "no variable NAME_API_KEY is set", advice)
 
 
-def _variables() -> Mapping[str, str]:
-    """Return the names of variables that hold a key, each with a sentence that says where it is set."""
+def _key_variables() -> Mapping[str, str]:
+    """Return the variables that hold a key, each with a sentence that says where it is set."""
     sentences: dict[str, str] = {}
     with suppress(Exception):  # an unreadable file is Inspect's to report
         dotenv: Any = import_module("dotenv")  # comes with Inspect, which reads the same file
@@ -174,27 +175,27 @@ def _variables() -> Mapping[str, str]:
     return {name: sentences[name] for name in sentences if re.fullmatch(r"[A-Z][A-Z0-9_]*_API_KEY", name)}
 
 
-def _importable(module: str) -> bool:
+def _is_importable(module: str) -> bool:
     try:
         return find_spec(module) is not None
     except (ImportError, ValueError):  # its parent is missing
         return False
 
 
-def _extras() -> Iterator[Check]:
-    """Report the extras that pyproject.toml declares."""
+def _check_extras() -> Iterator[Check]:
+    """Check whether the packages of each extra of pyproject.toml are installed."""
     for extra, names in packages_by_extra().items():
-        missing = [name for name in names if _version(name) is None]
+        missing = [name for name in names if _installed_version(name) is None]
         if missing:
             needed = "to evaluate models and to write reports" if extra == "eval" else "if you need it"
             install = f"{needed}: pip install 'waybench[{extra}]'"
             yield Check("", extra, NOTE, f"not installed: {', '.join(missing)}", install)
         else:
-            yield Check("", extra, OK, ", ".join(f"{name} {_version(name)}" for name in names))
+            yield Check("", extra, OK, ", ".join(f"{name} {_installed_version(name)}" for name in names))
 
 
-def _programs() -> Iterator[Check]:
-    """Report the programs that environments declare."""
+def _check_programs() -> Iterator[Check]:
+    """Check whether the programs that environments use are installed."""
     for entry in registry.entries:
         try:
             programs = registry.load(entry.id).playing.programs
@@ -209,7 +210,7 @@ def _programs() -> Iterator[Check]:
                 yield Check("", program.name, OK, f"{path}; for {program.purpose}")
 
 
-def _data() -> Iterator[Check]:
+def _check_data_sets() -> Iterator[Check]:
     for download in published_downloads().values():
         try:
             yield Check(
@@ -222,13 +223,14 @@ def _data() -> Iterator[Check]:
             yield Check("", download.name, PROBLEM, str(error), f"waybench data fetch {download.name}")
 
 
-def _disk(out: Path) -> Iterator[Check]:
+def _check_disk(out: Path) -> Iterator[Check]:
+    """Check that logs, data sets, temporary files and compiled code can be written."""
     yield _check_folder("logs", out, "choose another folder with --out")
     yield _check_folder("data sets", cache_folder(), "set WAYBENCH_CACHE to another folder")
     yield _check_folder("temporary files", Path(tempfile.gettempdir()), "set TMPDIR to another folder")
     try:  # numba looks for a folder beside the source and then in the user's cache
         caching: Any = import_module("numba.core.caching")
-        yield Check("", "compiled code", OK, f"is kept in {caching.FunctionCache(_importable).cache_path}")
+        yield Check("", "compiled code", OK, f"is kept in {caching.FunctionCache(_is_importable).cache_path}")
     except (ImportError, RuntimeError):
         advice = "set NUMBA_CACHE_DIR to a folder that can be written to; without it each start is seconds slower"
         yield Check("", "compiled code", NOTE, "is not kept", advice)
@@ -247,7 +249,7 @@ def _check_folder(name: str, path: Path, advice: str) -> Check:
     return Check("", name, NOTE if free < _LITTLE else OK, detail, "this is little" if free < _LITTLE else "")
 
 
-def _terminal() -> Iterator[Check]:
+def _check_terminal() -> Iterator[Check]:
     encoding = sys.stdout.encoding or "unknown"
     try:
         "▀█─→".encode(encoding)
@@ -292,7 +294,10 @@ def list_(
 ) -> None:
     """List the data sets with their licences, sizes and locations."""
     for download in published_downloads().values():
-        name, properties = download.name, f"licence: {download.licence}; {_contents(download)}, {download.home}"
+        name, properties = (
+            download.name,
+            f"licence: {download.licence}; {_file_count_and_size(download)}, {download.home}",
+        )
         click.echo(f"{name}  {download.title}; {properties}")
         try:
             state = f"in {click.format_filename(locate_folder(name, data_dir))}"
@@ -316,7 +321,7 @@ def fetch_(
     To download from a mirror, set $WAYBENCH_DATA_MIRROR to the address under which the files are, as NAME/FILE.
     """
     for download in [find_download(name) for name in dict.fromkeys(names)]:  # a wrong name ends it before any download
-        _fetch(download, to)
+        _download(download, to)
 
 
 @data.command("path", short_help="Print the folder of a data set.")
@@ -331,24 +336,24 @@ def path_(
     )  # as it is, for other programs, even where it is not valid text
 
 
-def _fetch(download: Download, to: Path | None) -> None:
+def _download(download: Download, to: Path | None) -> None:
     n_existing = 0
 
-    def progress(file: DataFile, downloaded: bool) -> None:
+    def print_download(file: DataFile, downloaded: bool) -> None:
         nonlocal n_existing
         if downloaded:
-            click.echo(f"{download.name}/{file.path} ({_size(file.size)})", err=True)
+            click.echo(f"{download.name}/{file.path} ({_file_size_text(file.size)})", err=True)
         else:
             n_existing += 1
 
-    home = fetch_dataset(download.name, to, progress)
+    home = fetch_dataset(download.name, to, print_download)
     existing = f"; {n_existing} of them existed already" if n_existing else ""
-    click.echo(f"{download.name}: {_contents(download)} in {click.format_filename(home)}{existing}")
+    click.echo(f"{download.name}: {_file_count_and_size(download)} in {click.format_filename(home)}{existing}")
 
 
-def _contents(download: Download) -> str:
-    return f"{plural(len(download.files), 'file')}, {_size(download.size)}"
+def _file_count_and_size(download: Download) -> str:
+    return f"{plural(len(download.files), 'file')}, {_file_size_text(download.size)}"
 
 
-def _size(count: int) -> str:
+def _file_size_text(count: int) -> str:
     return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.1f} kB"

@@ -16,7 +16,7 @@ from waybench.envs import registry
 from waybench.evaluation.tasks._catalogue import all_tasks, environment_names
 
 AnyEnvironment = Environment[Any, Any, Any]
-_places: dict[str, str] = {}  # id -> the file or module from which this process has the environment
+_locations: dict[str, str] = {}  # id -> the file or module from which this process has the environment
 
 
 class EnvironmentName(click.ParamType[str]):
@@ -28,49 +28,49 @@ class EnvironmentName(click.ParamType[str]):
     name = "environment"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name, or the id of the environment at the place."""
-        return register_place(str(value)) if _is_place(str(value)) else str(value)
+        """Return a name of the catalogue as it is; load the environment in a file or module, and return its id."""
+        return register_environment(str(value)) if _is_location(str(value)) else str(value)
 
 
-def register_place(place: str) -> str:
-    """Have the catalogue of this process know the environment at a place, and return its id.
+def register_environment(location: str) -> str:
+    """Add the environment in a file or module to the catalogue of this process, and return its id.
 
     Raises:
         UsageError: If there is none, or its module raises while it is imported.
         WaybenchError: If its id is taken.
     """
-    if not _is_place(place):
-        raise UsageError(f"{place[:200]!r} is no place of an environment: give FILE.py, FILE.py:NAME or MODULE:NAME")
+    if not _is_location(location):
+        raise UsageError(f"{location[:200]!r} is no place of an environment: give FILE.py, FILE.py:NAME or MODULE:NAME")
     try:
-        module, attribute = _located(place)
+        module, attribute = _import_location(location)
     except WaybenchError:
         raise
     except Exception as error:  # somebody's module can raise anything while it is imported
-        raise UsageError(f"{place}: the module {exception_text(error)}; run waybench check {place}") from error
+        raise UsageError(f"{location}: the module {exception_text(error)}; run waybench check {location}") from error
     environment: AnyEnvironment = vars(module)[attribute]
     id_ = environment.id
     if all(entry.id != id_ for entry in registry.entries) or registry.load(id_) is not environment:
-        registry.register(_entry(module, attribute, environment))  # which refuses an id that is taken
-        _places[id_] = place
+        registry.register(_catalogue_entry(module, attribute, environment))  # which refuses an id that is taken
+        _locations[id_] = location
     return id_
 
 
-def places_of(names: Iterable[str]) -> list[str]:
-    """Return the files and modules from which this process, and no other one, has some of these environments."""
-    return [_places[name] for name in names if name in _places]
+def locations_of(env_ids: Iterable[str]) -> list[str]:
+    """Return the files and modules of those environments that only this process knows."""
+    return [_locations[name] for name in env_ids if name in _locations]
 
 
-def refuse_places(names: Iterable[str], what: str) -> None:
-    """Refuse environments that other processes would not find.
+def refuse_local_environments(names: Iterable[str], purpose: str) -> None:
+    """Raise a UsageError if an environment is known to this process only.
 
     Args:
         names: Ids and other names.
-        what: What needs other processes.
+        purpose: What needs other processes, for the message.
     """
-    for place in places_of(names):
+    for location in locations_of(names):
         raise UsageError(
-            f"{what}: other processes do not know {place}: give the environment a package (`waybench new` shows one), "
-            "run `pip install -e .` in its folder, and name it by its id"
+            f"{purpose}: other processes do not know {location}: give the environment a package (`waybench new` shows "
+            "one), run `pip install -e .` in its folder, and name it by its id"
         )
 
 
@@ -81,13 +81,13 @@ def find_environment(name: str) -> AnyEnvironment:
         UsageError: If there is none.
         Exception: Whatever the module raises while it is imported.
     """
-    return find_with_module(name)[0]
+    return find_environment_and_module(name)[0]
 
 
-def find_with_module(name: str) -> tuple[AnyEnvironment, ModuleType | None]:
-    """Return the environment of a name as `find_environment`, and its module if the name is a place."""
-    if _is_place(name):
-        module, attribute = _located(name)
+def find_environment_and_module(name: str) -> tuple[AnyEnvironment, ModuleType | None]:
+    """Return the environment of a name, as `find_environment`, and the module if the name is FILE.py or MODULE:NAME."""
+    if _is_location(name):
+        module, attribute = _import_location(name)
         return vars(module)[attribute], module
     names = environment_names()
     plain = name.removeprefix("waybench/").partition("@")[0]
@@ -103,15 +103,16 @@ def find_with_module(name: str) -> tuple[AnyEnvironment, ModuleType | None]:
     return registry.load(tasks[plain].envs[0]), None
 
 
-def _is_place(name: str) -> bool:
+def _is_location(name: str) -> bool:
+    """Return whether a name is of the form FILE.py, FILE.py:NAME or MODULE:NAME."""
     return name.endswith(".py") or (":" in name and not name.endswith((".json", ".jsonl")))
 
 
-def _located(name: str) -> tuple[ModuleType, str]:
-    """Import the module of a place, and return it with the name of its environment."""
+def _import_location(name: str) -> tuple[ModuleType, str]:
+    """Import the module in FILE.py:NAME or MODULE:NAME, and return it with the attribute that is the environment."""
     place, _, attribute = name.rpartition(":") if ":" in name else (name, "", "")
     if place.endswith(".py"):
-        module = _module_of_file(Path(place))
+        module = _import_file(Path(place))
     else:
         sys.path.insert(0, str(Path.cwd()))
         try:
@@ -120,10 +121,10 @@ def _located(name: str) -> tuple[ModuleType, str]:
             if error.name is not None and place.startswith(error.name):
                 raise UsageError(f"there is no module {place!r}: install its package, or give FILE.py") from None
             raise
-    return module, _environment_in(module, attribute)
+    return module, _environment_name_in(module, attribute)
 
 
-def _module_of_file(path: Path) -> ModuleType:
+def _import_file(path: Path) -> ModuleType:
     """Import a file under its own name, as its package does if it is part of one."""
     if not path.is_file():
         raise UsageError(f"there is no file {str(path)[:200]!r}")
@@ -145,8 +146,8 @@ def _module_of_file(path: Path) -> ModuleType:
     return module
 
 
-def _environment_in(module: ModuleType, attribute: str) -> str:
-    """Return the name of a module's environment, which has to be this one if a name is given."""
+def _environment_name_in(module: ModuleType, attribute: str) -> str:
+    """Return the attribute of a module that is its environment; `attribute` is the user's choice, or ""."""
     values: dict[str, Any] = vars(module)
     if attribute:
         if not _is_environment(values.get(attribute)):
@@ -163,8 +164,8 @@ def _is_environment(value: object) -> bool:
     return isinstance(value, Environment)
 
 
-def _entry(module: ModuleType, attribute: str, environment: AnyEnvironment) -> Entry:
-    """Return the line of the catalogue that an environment would have if its package was installed."""
+def _catalogue_entry(module: ModuleType, attribute: str, environment: AnyEnvironment) -> Entry:
+    """Return the module's own entry of the environment, or one that is made for it."""
     declared: Any = getattr(module, "entry", None)
     entry = declared() if callable(declared) else declared
     if isinstance(entry, Entry) and entry.id == environment.id:

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from waybench.cli._output import lines, to_stderr
+from waybench.cli._output import open_lines, to_stderr
 from waybench.core import UsageError, plural
 from waybench.reporting.tables._markdown import escape_markdown
 from waybench.results.comparisons._comparison import Comparison
@@ -37,7 +37,7 @@ class Tally(NamedTuple):
     tied: Sequence[str]
     unsure: Sequence[str]
 
-    def failure(self, conditions: Sequence[str]) -> str:
+    def first_condition_met(self, conditions: Sequence[str]) -> str:
         """Return the first of these conditions that holds; "" if none does."""
         holds = {
             WORSE: bool(self.worse),
@@ -56,15 +56,15 @@ class Tally(NamedTuple):
         return f"B is {'; '.join(parts)}"
 
 
-def tally(
-    comparisons: Sequence[Comparison], ratios: Sequence[HorizonComparison], decided: Sequence[Decision], second: str
+def tally_tasks(
+    comparisons: Sequence[Comparison], ratios: Sequence[HorizonComparison], decisions: Sequence[Decision], second: str
 ) -> Tally:
-    """Return what a comparison of two models says of the second one.
+    """Return the tasks at which the second of two models is better, worse, tied or neither.
 
     Args:
         comparisons: The comparisons on the same items.
         ratios: The ratios of horizons; those of tasks that are compared on items, too, do not count twice.
-        decided: The comparisons that ended when they were decided.
+        decisions: The comparisons that ended when they were decided.
         second: The second model's name; "" where models are compared with themselves, before and after a change.
 
     Raises:
@@ -73,28 +73,29 @@ def tally(
     pairs = {(pair.first.model, pair.second.model) for pair in comparisons}
     pairs |= {(ratio.first.model, ratio.second.model) for ratio in ratios}
     has_others = len(pairs) > 1 and any(first != other for first, other in pairs)
-    if has_others or any(len(decision.plan.models) > 2 for decision in decided):
+    if has_others or any(len(decision.plan.models) > 2 for decision in decisions):
         raise UsageError("--fail-if and --markdown are of one model beside another: name A and B")
 
-    def task(name: str, model: str) -> str:
+    def task_label(name: str, model: str) -> str:
         return f"{model}: {name}" if len(pairs) > 1 else name
 
     signs = {Verdict.FIRST: "worse", Verdict.SECOND: "better", Verdict.TIED: "tied"}
-    found = [(task(pair.name, pair.first.model), signs.get(pair.verdict, "unsure")) for pair in comparisons]
+    found = [(task_label(pair.name, pair.first.model), signs.get(pair.verdict, "unsure")) for pair in comparisons]
     of_items = {(pair.first.model, pair.first.task) for pair in comparisons}
     found += [
         (
-            task(ratio.first.task, ratio.first.model),
-            "unsure" if ratio.depends else {1: "worse", -1: "better"}.get(ratio.further, "unsure"),
+            task_label(ratio.first.task, ratio.first.model),
+            "unsure" if ratio.depends else {1: "worse", -1: "better"}.get(ratio.larger, "unsure"),
         )
         for ratio in ratios
         if (ratio.first.model, ratio.first.task) not in of_items
     ]
-    found += [(decision.plan.task, _sign(decision, second)) for decision in decided]
+    found += [(decision.plan.task, _decision_result(decision, second)) for decision in decisions]
     return Tally(*([one_line(name, LONGEST) for name, kind in found if kind == wanted] for wanted in Tally._fields))
 
 
-def _sign(decision: Decision, second: str) -> str:
+def _decision_result(decision: Decision, second: str) -> str:
+    """Return the second model's result: "better", "worse", "tied" or "unsure"."""
     if decision.problem or decision.verdict == UNDECIDED:
         return "unsure"
     if decision.verdict != BETTER:
@@ -103,10 +104,10 @@ def _sign(decision: Decision, second: str) -> str:
 
 
 def write_markdown(
-    path: str, outcome: Sequence[Outcome], comparisons: Sequence[Comparison], counted: Tally, failure: str
+    path: str, outcomes: Sequence[Outcome], comparisons: Sequence[Comparison], tally: Tally, failure: str
 ) -> None:
     """Write a comparison as Markdown, for a comment on a change: the verdict first, then a line for each task."""
-    parts = ["### waybench", *(_line(said.text) for said in outcome), _line(counted.text) + "."]
+    parts = ["### waybench", *(_markdown_line(said.text) for said in outcomes), _markdown_line(tally.text) + "."]
     if failure:
         parts.append(f"**This fails: {failure}.**")
     if comparisons:
@@ -119,16 +120,16 @@ def write_markdown(
         table += [[one_line(pair.name, LONGEST), *comparison_cells(pair)] for pair in comparisons]
         rows = [f"| {' | '.join(map(escape_markdown, row))} |" for row in table]
         parts.append("\n".join([rows[0], f"|{' --- |' * len(table[0])}", *rows[1:]]))
-    with lines(path) as write:
+    with open_lines(path) as write:
         write("\n\n".join(parts))
 
 
-def _line(text: str) -> str:
+def _markdown_line(text: str) -> str:
     return escape_markdown(text, _LONGEST_LINE)
 
 
-def end(counted: Tally, failure: str) -> None:
-    """Leave with the status of a condition that holds, and say why."""
-    if failure:
-        to_stderr(f"waybench: --fail-if {failure}: {counted.text}")
-        sys.exit(STATUSES[failure])
+def exit_if_failed(tally: Tally, condition: str) -> None:
+    """Exit with the status of a condition that holds, after a line that says why; do nothing for ""."""
+    if condition:
+        to_stderr(f"waybench: --fail-if {condition}: {tally.text}")
+        sys.exit(STATUSES[condition])

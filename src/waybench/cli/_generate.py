@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from waybench.cli._environments import EnvironmentName, refuse_places
+from waybench.cli._environments import EnvironmentName, refuse_local_environments
 from waybench.cli._items import ItemChoices, instance_line, line_writer
 from waybench.cli._options import (
     ADDRESS,
@@ -18,12 +18,12 @@ from waybench.cli._options import (
     WholeNumber,
     argument,
     chosen_executor,
-    like,
     option,
+    same_option,
     with_parameters,
 )
-from waybench.cli._output import is_parquet, lines, parquet
-from waybench.cli._run_settings import RUN_OPTIONS, assignments, model_arguments
+from waybench.cli._output import is_parquet, open_lines, open_parquet
+from waybench.cli._run_settings import RUN_OPTIONS, read_assignments, read_model_arguments
 from waybench.cli._shards import Request, default_shard_size, generate_shards
 from waybench.core import Environment, Item, Json, UsageError, plural
 from waybench.evaluation.tasks import TASKS, resolve_environment
@@ -50,26 +50,28 @@ class AuthorSettings:
     """
 
     model: str | None = option("Model that writes the items (tile maps only), as provider/name.", "--model", "-m")
-    model_base_url: str | None = like(RUN_OPTIONS["model_base_url"])
-    model_args: tuple[str, ...] = like(RUN_OPTIONS["model_args"], default=())
-    temperature: float | None = like(RUN_OPTIONS["temperature"])
-    max_tokens: int | None = like(
+    model_base_url: str | None = same_option(RUN_OPTIONS["model_base_url"])
+    model_args: tuple[str, ...] = same_option(RUN_OPTIONS["model_args"], default=())
+    temperature: float | None = same_option(RUN_OPTIONS["temperature"])
+    max_tokens: int | None = same_option(
         RUN_OPTIONS["max_tokens"], help="Maximum tokens of one reply.  [default: the provider's]"
     )
-    max_retries: int | None = like(
+    max_retries: int | None = same_option(
         RUN_OPTIONS["max_retries"], help=f"Maximum retries of a request.  [default: {_RETRIES}]"
     )
-    timeout: int | None = like(RUN_OPTIONS["timeout"])
-    max_connections: int | None = like(
+    timeout: int | None = same_option(RUN_OPTIONS["timeout"])
+    max_connections: int | None = same_option(
         RUN_OPTIONS["max_connections"], help=f"Maximum concurrent requests.  [default: {_AT_ONCE}]"
     )
 
     def check_no_model(self) -> None:
-        """Check that no setting of a model was given."""
+        """Raise a UsageError if a setting of an author model is given without a model."""
         if self != AuthorSettings(model=self.model):
             raise UsageError("model settings need a model: add --model")
 
-    def open(self, environment: Environment[Any, Any, Any], level: int | None, options: Iterable[str]) -> "OpenAuthor":
+    def open_author(
+        self, environment: Environment[Any, Any, Any], level: int | None, options: Iterable[str]
+    ) -> "OpenAuthor":
         """Return the model, ready to write instances of a level, by default the smallest, with the options of -T."""
         from waybench.ext.author.authored_maps._authors import open_author
 
@@ -84,23 +86,23 @@ class AuthorSettings:
             environment.id,
             self.model or "",
             level=environment.items.smallest_level if level is None else level,
-            options=assignments(options, "-T"),
+            options=read_assignments(options, "-T"),
             model_base_url=self.model_base_url,
-            model_args=model_arguments(self.model_args),
+            model_args=read_model_arguments(self.model_args),
             config={name: value for name, value in settings.items() if value is not None},
         )
 
 
-def write_authored(
+def write_authored_items(
     author: "OpenAuthor",
     environment: Environment[Any, Any, Any],
     count: int,
     write: Callable[[Item[Any], Mapping[str, Json]], None],
 ) -> int:
-    """Have a model write so many instances; return how many could not be had, each a line on standard error."""
+    """Have a model write this many items; return how many failed, each a line on standard error."""
     failed = 0
 
-    def on_result(number: int, result: "Authored | WaybenchError") -> None:
+    def write_result(number: int, result: "Authored | WaybenchError") -> None:
         nonlocal failed
         if isinstance(result, Exception):
             failed += 1
@@ -109,7 +111,7 @@ def write_authored(
             item = replace(environment.item(result.case.to_json()), index=number)
             write(item, {"model": str(author.model), "asked": result.requests})
 
-    author.write_instances(count, on_result)
+    author.write_instances(count, write_result)
     return failed
 
 
@@ -201,7 +203,7 @@ def generate(
     if not solutions and (player != "oracle" or reasoning != "none"):
         raise UsageError("--player and --reasoning are for chats: add --solutions")
     if in_shards:
-        refuse_places([env], "shards")
+        refuse_local_environments([env], "shards")
         if author.model is not None:
             raise UsageError("shards and --executor do not work with --model: remove them")
         author.check_no_model()
@@ -213,7 +215,7 @@ def generate(
             )
         plan = ShardPlan(start, count, shard_size or default_shard_size(count))
         request = Request(env, settings, kind, split, player, reasoning, file_format or "jsonl")
-        _check_played(request.choices(), chats)
+        _check_play_options(request.choices(), chats)
         generate_shards(request, out, plan, engine or executor_by_name("processes"), shard)
         return
     if is_parquet(out) and not solutions:
@@ -224,20 +226,20 @@ def generate(
         if chats or settings.options:
             raise UsageError("--prompts, --solutions and options of play do not work with --model: remove them")
         environment = resolve_environment(env)
-        writer = author.open(environment, settings.level, (*settings.settings, *settings.parameters))
-        with lines(out) as write:
-            failed = write_authored(
+        writer = author.open_author(environment, settings.level, (*settings.settings, *settings.parameters))
+        with open_lines(out) as write:
+            failed = write_authored_items(
                 writer, environment, count, lambda item, more: write(instance_line(environment, item, more))
             )
         sys.exit(1 if failed else 0)
     author.check_no_model()
     choices = ItemChoices(env, settings, None if chats else "paper", split)
-    _check_played(choices, chats)
+    _check_play_options(choices, chats)
     write_lines = line_writer(kind, player, reasoning)
     exhausted = choices.space is not None and start + count > choices.space
     written: set[str] = set()
     end = choices.space if exhausted and choices.is_list and choices.space is not None else start + count
-    file = parquet(out) if out is not None and is_parquet(out) else lines(out)
+    file = open_parquet(out) if out is not None and is_parquet(out) else open_lines(out)
     with file as write:
         index, repeats = start, 0
         # A split of a large level repeats an item now and then: as many more are drawn. A small one soon only repeats.
@@ -254,15 +256,15 @@ def generate(
             for line in write_lines(choice):
                 write(line)
     if exhausted and choices.space is not None:
-        click.echo(
-            f"Warning: {_too_few(choices, settings.level)}: wrote {len(written):,} of {count:,}, each once", err=True
-        )
+        few = _too_few_items_text(choices, settings.level)
+        click.echo(f"Warning: {few}: wrote {len(written):,} of {count:,}, each once", err=True)
     elif split is not None and len(written) < count:
         few = f"the split {split} repeats items, for the level has few different ones"
         click.echo(f"Warning: {few}: wrote {len(written):,} of {count:,}, each once", err=True)
 
 
-def _too_few(choices: ItemChoices, level: int | None) -> str:
+def _too_few_items_text(choices: ItemChoices, level: int | None) -> str:
+    """Return how many different items there are, for the warning that there are fewer than --count."""
     assert choices.space is not None
     if choices.is_list:
         return f"these parameters of {choices.task.name} give only {plural(choices.space, 'item')}"
@@ -270,8 +272,8 @@ def _too_few(choices: ItemChoices, level: int | None) -> str:
     return f"level {smallest if level is None else level} has only {plural(choices.space, 'different item')}"
 
 
-def _check_played(choices: ItemChoices, chats: bool) -> None:
-    """Refuse options of play where nothing is played."""
+def _check_play_options(choices: ItemChoices, chats: bool) -> None:
+    """Raise a UsageError for options of play if only instances are written."""
     if choices.play_options and not chats:
         raise UsageError(
             f"{', '.join(choices.play_options)}: only for how items are played; add --prompts or --solutions, or "

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from waybench.cli._options import option
-from waybench.cli._run_settings import assignments
+from waybench.cli._run_settings import read_assignments
 from waybench.core import UsageError, key_commitment, plural, read_key
 
 HARBOR = "harbor"
@@ -34,8 +34,8 @@ class TaskSetOptions:
     )
 
 
-def write_tasks(names: Sequence[str], out: Path, options: TaskSetOptions) -> None:
-    """Write the directories of a task for Harbor; a new private key stands beside the folder."""
+def write_harbor_tasks(names: Sequence[str], out: Path, options: TaskSetOptions) -> None:
+    """Write the directories of one task for Harbor; a new private key is written to OUT.key."""
     from waybench.evaluation.tasks import find_task
     from waybench.ext.publish.harbor._export import HarborSettings, write_harbor
 
@@ -50,7 +50,7 @@ def write_tasks(names: Sequence[str], out: Path, options: TaskSetOptions) -> Non
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out}: the folder is not empty; give a new one")
     if options.key is None:
-        write_key(key_file)
+        write_new_key(key_file)
     key = None if options.key == PUBLIC else read_key(options.key or f"file:{key_file}")
     settings = HarborSettings(
         count=options.count or _TASKS,
@@ -60,7 +60,7 @@ def write_tasks(names: Sequence[str], out: Path, options: TaskSetOptions) -> Non
         secret=key or secrets.token_hex(BYTES),
         commitment=key_commitment(key) if key else "",
     )
-    args = assignments(options.parameters, "-T", "key=value")
+    args = read_assignments(options.parameters, "-T", "key=value")
     args |= {} if options.level is None else {"level": options.level}
     try:
         written = write_harbor(find_task(names[0]), args, out, settings)
@@ -72,7 +72,8 @@ def write_tasks(names: Sequence[str], out: Path, options: TaskSetOptions) -> Non
     click.echo(f"export: {plural(len(written), 'task')} in {out}{note}")
 
 
-def write_key(path: Path) -> None:
+def write_new_key(path: Path) -> None:
+    """Draw a key and write it to a new file that only its owner may read."""
     try:
         # Only the owner may read it, and an earlier key is never replaced.
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

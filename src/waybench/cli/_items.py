@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from waybench.cli._options import ItemSettings
 from waybench.cli._output import dumps
-from waybench.cli._run_settings import assignments
+from waybench.cli._run_settings import read_assignments
 from waybench.core import (
     NOTHING,
     Environment,
@@ -73,19 +73,21 @@ class ItemChoices:
         if settings.parameters:
             if split is not None:
                 raise UsageError("--split divides the items of a key and level: leave the task's parameters out")
-            self.task = _task(name)
+            self.task = _task_named(name)
             self.play_options: tuple[str, ...] = ()
             self._settings: Mapping[str, Json] = _task_arguments(self.task, settings)
             self._played = list(task_items(self.task.parts, self._settings))
             self._source: Source[Any] | None = None
         else:
             environment = resolve_environment(name)
-            self.task = _task(name)
+            self.task = _task_named(name)
             self._environment = environment
-            options = assignments(settings.options, "-O")
+            options = read_assignments(settings.options, "-O")
             self.play_options = tuple(options)
             self._options = environment.resolve_options(options)
-            self._settings = resolve(environment.items.options, assignments(settings.settings, "-S"), "source option")
+            self._settings = resolve(
+                environment.items.options, read_assignments(settings.settings, "-S"), "source option"
+            )
             reference = settings.key_reference
             self._source = environment.source(
                 None if reference is None else read_key(reference),
@@ -98,27 +100,27 @@ class ItemChoices:
 
     @property
     def is_list(self) -> bool:
-        """Whether there are no more items than `space`; a source repeats them instead."""
+        """Whether the items are a task's list of `space` items; a source goes on and repeats some."""
         return self._source is None
 
     @property
     def space(self) -> int | None:
-        """The number of different items, where that is known."""
+        """The number of different items; None if it is not known."""
         return len(self._played) if self._source is None else self._source.space
 
     def choose(self, index: int) -> ItemChoice:
-        """Return the item of a number."""
+        """Return the item with an index, and the options with which it is played."""
         if self._source is not None:
-            return self._choice(self._environment, self._options, self._source.item(index))
+            return self._item_choice(self._environment, self._options, self._source.item(index))
         if index >= len(self._played):
             raise UsageError(
                 f"item {index}: these parameters of {self.task.name} give {len(self._played)}, from 0; choose a "
                 "smaller number or change -T limit"
             )
         chosen = self._played[index]
-        return self._choice(chosen.environment, chosen.options, chosen.item)
+        return self._item_choice(chosen.environment, chosen.options, chosen.item)
 
-    def _choice(
+    def _item_choice(
         self, environment: Environment[Any, Any, Any], options: Mapping[str, Json], item: Item[Any]
     ) -> ItemChoice:
         names = {option.name for option in environment.items.options}
@@ -128,8 +130,8 @@ class ItemChoices:
         return ItemChoice(self.task.name, environment, options, item, settings, attempts)
 
 
-def _task(name: str) -> TaskEntry:
-    """Return the task of a name: of an environment, the one that plays it alone and fixes nothing."""
+def _task_named(name: str) -> TaskEntry:
+    """Return a task by its name; for an environment, the task that plays it alone, without fixed parameters."""
     plain = name.removeprefix("waybench/").partition("@")[0]
     env_id = environment_names().get(plain)
     if env_id is None:
@@ -139,12 +141,12 @@ def _task(name: str) -> TaskEntry:
 
 
 def _with_environment_options(name: str, settings: ItemSettings) -> ItemSettings:
-    """Return settings with the texts of -T as options of play and of the source, where an environment is named.
+    """Return settings in which parameters (-T) of an environment are its options of play and of items.
 
     They stay as they are if the name is a task's, or a parameter is one that only tasks have, such as `source`: these
     choose the items.
     """
-    parameters = assignments(settings.parameters, "-T", "key=value")
+    parameters = read_assignments(settings.parameters, "-T", "key=value")
     if not parameters or name.removeprefix("waybench/").partition("@")[0] not in environment_names():
         return settings
     environment = resolve_environment(name)
@@ -161,11 +163,11 @@ def _with_environment_options(name: str, settings: ItemSettings) -> ItemSettings
 
 
 def _task_arguments(task: TaskEntry, settings: ItemSettings) -> Mapping[str, Any]:
-    """Return the task's parameters, checked; what -O, -S, --key and --level name are parameters, too."""
+    """Return a task's resolved arguments, from -T, -O, -S, --key and --level."""
     level = settings.level
-    args = {**assignments(settings.options, "-O"), **assignments(settings.settings, "-S")}
+    args = {**read_assignments(settings.options, "-O"), **read_assignments(settings.settings, "-S")}
     args |= {name: value for name, value in (("key", settings.key_reference), ("level", level)) if value is not None}
-    args |= assignments(settings.parameters, "-T", "key=value")
+    args |= read_assignments(settings.parameters, "-T", "key=value")
     if task.searches:
         raise UsageError(f"{task.name} chooses its items while it runs: name one of {', '.join(task.envs)}")
     if task.climb is not None and level is not None:  # of all its levels, the one that is asked for
@@ -177,7 +179,7 @@ def _task_arguments(task: TaskEntry, settings: ItemSettings) -> Mapping[str, Any
 
 
 def line_writer(kind: str, player: str, reasoning: str) -> Callable[[ItemChoice], Iterator[str]]:
-    """Return the function that writes an item's lines: of instances, prompts, or solutions with their reasoning."""
+    """Return the function that yields an item's lines; `kind` is "instances", "prompts" or "solutions"."""
     if kind == "prompts":
         return prompt_lines
     if kind == "solutions":
@@ -185,8 +187,10 @@ def line_writer(kind: str, player: str, reasoning: str) -> Callable[[ItemChoice]
     return lambda choice: iter((instance_line(choice.environment, choice.item),))
 
 
-def instance_line(environment: Environment[Any, Any, Any], item: Item[Any], more: Mapping[str, Json] = NOTHING) -> str:
-    """Return the line of an instance with its proof."""
+def instance_line(
+    environment: Environment[Any, Any, Any], item: Item[Any], extra_fields: Mapping[str, Json] = NOTHING
+) -> str:
+    """Return an item as a JSON line, with its proof."""
     return dumps(
         {
             "env": environment.id,
@@ -198,7 +202,7 @@ def instance_line(environment: Environment[Any, Any, Any], item: Item[Any], more
             "instance": item.instance.to_json(),
             "hash": item.instance.hash,
             "proof": dict(item.proof),
-            **more,
+            **extra_fields,
         }
     )
 
@@ -214,8 +218,8 @@ def prompt_lines(choice: ItemChoice) -> Iterator[str]:
     yield dumps(
         {
             "id": item.id,
-            "messages": _chat(episode),
-            **_tools(episode),
+            "messages": _chat_messages(episode),
+            **_tool_schemas(episode),
             "env": environment.id,
             "version": environment.version,
             "task": choice.task,
@@ -254,7 +258,7 @@ def solution_lines(choice: ItemChoice, player: str = "oracle", reasoning: str = 
     episode: Episode[Any, Any, Any] = Episode(environment, item, choice.options, player=player)
     plays, is_chat = policy(player), episode.play.wording.memory.kind == "chat"
     about = {
-        **_tools(episode),
+        **_tool_schemas(episode),
         "env": environment.id,
         "id": item.id,
         "level": item.level,
@@ -266,32 +270,35 @@ def solution_lines(choice: ItemChoice, player: str = "oracle", reasoning: str = 
     before_hand_over = len(episode.turns)
     thoughts: list[str] = []
     while not episode.done:
-        prompt = _chat(episode)
+        prompt = _chat_messages(episode)
         before, reply = len(prompt), plays.reply(episode)
         thoughts.append("" if explain is None or reasoning == "none" else explain(episode.state))
         episode.step(reply)
         if not is_chat:
             said = _reply_message(episode, reply, before)
-            yield dumps({"messages": [*prompt, _with_thought(said, thoughts[-1], reasoning)], **about})
+            yield dumps({"messages": [*prompt, _with_reasoning(said, thoughts[-1], reasoning)], **about})
     if is_chat and episode.turns:
-        chat = _chat(episode)[:-1]  # the last message is feedback that needs no reply
+        chat = _chat_messages(episode)[:-1]  # the last message is feedback that needs no reply
         remaining = iter(thoughts)
         opening = len(episode.messages) - 2 * (len(episode.turns) - before_hand_over)
         for number, message in enumerate(chat[opening:], start=opening):
             if message["role"] == "assistant":
-                chat[number] = _with_thought(message, next(remaining), reasoning)
+                chat[number] = _with_reasoning(message, next(remaining), reasoning)
         yield dumps({"messages": chat, **about})
 
 
-def _with_thought(message: dict[str, Json], thought: str, reasoning: str) -> Json:
-    if reasoning == "field":
+def _with_reasoning(message: dict[str, Json], thought: str, reasoning_format: str) -> Json:
+    """Return a message with the reasoning in the place that the format names ("none", "field" or "think")."""
+    if reasoning_format == "field":
         return {**message, "reasoning_content": thought}
     reply = message["content"]
-    return {**message, "content": f"<think>\n{thought}\n</think>\n\n{reply}"} if reasoning == "think" else message
+    return (
+        {**message, "content": f"<think>\n{thought}\n</think>\n\n{reply}"} if reasoning_format == "think" else message
+    )
 
 
-def _chat(episode: Episode[Any, Any, Any]) -> list[dict[str, Json]]:
-    """Return an episode's messages as chat models take them, with calls of tools and their results."""
+def _chat_messages(episode: Episode[Any, Any, Any]) -> list[dict[str, Json]]:
+    """Return an episode's messages in the chat format of APIs, with tool calls and their results."""
     chat: list[dict[str, Json]] = []
     for number, message in enumerate(episode.messages):
         if message.picture is not None:
@@ -307,15 +314,15 @@ def _chat(episode: Episode[Any, Any, Any]) -> list[dict[str, Json]]:
 
 
 def _reply_message(episode: Episode[Any, Any, Any], reply: str, number: int) -> dict[str, Json]:
-    """Return a reply as the message of this number in a chat."""
+    """Return a reply as a chat message; `number` is its index and becomes the id of its tool calls."""
     text, calls = calls_in_reply(reply) if episode.play.wording.acts_by_tools else (reply, ())
     functions = [{"name": call.name, "arguments": json.dumps(call.arguments)} for call in calls]
     tool_calls = [{"id": f"call_{number}", "type": "function", "function": function} for function in functions]
     return {"role": "assistant", "content": text, **({"tool_calls": tool_calls} if tool_calls else {})}
 
 
-def _tools(episode: Episode[Any, Any, Any]) -> dict[str, Json]:
-    """Return the tools of an episode as chat models take them; nothing where replies are text."""
+def _tool_schemas(episode: Episode[Any, Any, Any]) -> dict[str, Json]:
+    """Return `{"tools": [...]}` in the chat format of APIs; `{}` if replies are text."""
     if not episode.play.wording.acts_by_tools:
         return {}
     tools = episode.play.wording.tools(episode.state)

@@ -72,18 +72,18 @@ def list_(
             raise UsageError(f"--texts={texts[:60]}: give the id of an environment")
         click.echo(language_toml(resolve_environment(name), texts), nl=False)
     elif name is None:
-        click.echo(dumps(_everything()) if as_json else _overview())
+        click.echo(dumps(_catalogue_json()) if as_json else _overview_text())
     elif name in tasks:
-        click.echo(dumps(_task(tasks[name])) if as_json else _task_page(tasks[name]))
+        click.echo(dumps(_task_json(tasks[name])) if as_json else _task_text(tasks[name]))
     elif name.partition("@")[0] in environments:
         environment = resolve_environment(name)
-        click.echo(dumps(_environment(environment)) if as_json else _environment_page(environment))
+        click.echo(dumps(_environment_json(environment)) if as_json else _environment_text(environment))
     else:
         raise UsageError(unknown_name_message("task or environment", name, {**tasks, **environments}))
 
 
-def _overview() -> str:
-    return _sections(
+def _overview_text() -> str:
+    return _format_sections(
         (
             (
                 "Tasks (run one: waybench run TASK --model MODEL; details: waybench list TASK)",
@@ -101,18 +101,18 @@ def _overview() -> str:
     )
 
 
-def _environment_page(environment: Environment[Any, Any, Any]) -> str:
+def _environment_text(environment: Environment[Any, Any, Any]) -> str:
     scoring = environment.scoring
     properties = [
         ("title", environment.title),
-        ("levels", ", ".join(map(str, environment.items.sample_levels)) + _beyond(environment)),
-        ("wordings", ", ".join(_wordings(environment))),
+        ("levels", ", ".join(map(str, environment.items.sample_levels)) + _further_levels_text(environment)),
+        ("wordings", ", ".join(_wording_names(environment))),
         ("languages", ", ".join(languages_of(environment))),
         ("public key", environment.items.public_key),
-        ("players", ", ".join(_players(environment))),
+        ("players", ", ".join(_player_names(environment))),
         ("tasks", ", ".join(task.name for task in all_tasks() if environment.id in task.envs) or "none"),
     ]
-    return _sections(
+    return _format_sections(
         (
             (f"{environment.id}@{environment.version}", properties),
             (
@@ -120,31 +120,37 @@ def _environment_page(environment: Environment[Any, Any, Any]) -> str:
                 _option_rows(environment.play_options),
             ),
             ("Item options (-T of generate and play)", _option_rows(environment.items.options)),
-            *((f"Fields of {part} in templates (wording=file:PATH)", rows) for part, rows in _fields(environment)),
-            ("Metrics", [(metric.name, _metric_text(metric)) for metric in scoring.metrics]),
+            *(
+                (f"Fields of {part} in templates (wording=file:PATH)", rows)
+                for part, rows in _template_field_rows(environment)
+            ),
+            ("Metrics", [(metric.name, _metric_description(metric)) for metric in scoring.metrics]),
             ("At each step", [(series.name, series.doc) for series in scoring.series]),
-            ("Of a set of episodes", [(aggregate.name, _metric_text(aggregate)) for aggregate in scoring.aggregates]),
+            (
+                "Of a set of episodes",
+                [(aggregate.name, _metric_description(aggregate)) for aggregate in scoring.aggregates],
+            ),
         ),
         environment.about,
     )
 
 
-def _beyond(environment: Environment[Any, Any, Any]) -> str:
-    """Return how the levels go on after the sample levels."""
+def _further_levels_text(environment: Environment[Any, Any, Any]) -> str:
+    """Return text on the levels after the sample levels, such as ", ... 40"; "" if there are none."""
     sample_levels, highest = environment.items.sample_levels, environment.items.highest_level
     if highest is None:
         return ", ..."
     return "" if highest == sample_levels[-1] else f", ... {highest}"
 
 
-def _task_page(task: TaskEntry) -> str:
-    properties = [("plays", ", ".join(task.envs)), ("summary", task.summary), *_cost_and_scores(task)]
+def _task_text(task: TaskEntry) -> str:
+    properties = [("plays", ", ".join(task.envs)), ("summary", task.summary), *_cost_rows(task)]
     named = {option.name: option for option in task.options}
     free = [name for name, option in named.items() if len(option.choices) != 1]
     common = [name for name in _COMMON if name in free]
     own = [name for name in free if name not in _COMMON and name not in _RARE]
     first = [*common, *own][:_FIRST]
-    return _sections(
+    return _format_sections(
         (
             (task.name, properties),
             ("Parameters that matter most (run -T)", _option_rows([named[name] for name in first])),
@@ -153,8 +159,8 @@ def _task_page(task: TaskEntry) -> str:
     )
 
 
-def _cost_and_scores(task: TaskEntry) -> Rows:
-    """Return what a task takes and between which scores it lies, by some items of each environment's level."""
+def _cost_rows(task: TaskEntry) -> Rows:
+    """Return the episodes, requests, prompt tokens and score bounds of a task at each level, from a sample of items."""
     items: dict[tuple[str, int], list[TaskItem]] = {}
     counts = Counter[tuple[str, int]]()
     args, parts = resolve_key(task.resolve({})), task.parts
@@ -185,7 +191,7 @@ def _cost_and_scores(task: TaskEntry) -> Rows:
         texts.append(f"each of at most {least}{plural(turns[-1], 'request')}")
         texts.append(f"a first prompt of about {short_count(round(mean(prompts)))} tokens")
         ways = {json.dumps(dict(one.options), sort_keys=True): one for one in chosen}
-        bounds = list(dict.fromkeys(_bounds_text(environment, one) for one in ways.values()))
+        bounds = list(dict.fromkeys(_score_bounds_text(environment, one) for one in ways.values()))
         rows.append((name, f"{', '.join(texts)}; {bounds[0]}" if len(bounds) == 1 else ", ".join(texts)))
     more = f"{plural(len(items) - len(shown), 'more level')}; " if len(items) > len(shown) else ""
     return [
@@ -194,8 +200,8 @@ def _cost_and_scores(task: TaskEntry) -> Rows:
     ]
 
 
-def _bounds_text(environment: Environment[Any, Any, Any], item: TaskItem) -> str:
-    """Return the floor and ceiling of the headline score that are stored for an item's level; its range without any."""
+def _score_bounds_text(environment: Environment[Any, Any, Any], item: TaskItem) -> str:
+    """Return the stored floor and ceiling of the headline metric at an item's level, or the metric's range."""
     from waybench.results.references import reference_setting  # numpy
     from waybench.results.references._stored import stored_scores
 
@@ -210,6 +216,7 @@ def _bounds_text(environment: Environment[Any, Any, Any], item: TaskItem) -> str
 
 
 def _option_rows(options: Sequence[Option]) -> Rows:
+    """Return the name and the description of each option, with default, choices and range."""
     rows: list[tuple[str, str]] = []
     for declared in options:
         default, values = declared.default, ""
@@ -223,19 +230,19 @@ def _option_rows(options: Sequence[Option]) -> Rows:
     return rows
 
 
-def _metric_text(metric: Metric | Aggregate) -> str:
+def _metric_description(metric: Metric | Aggregate) -> str:
     better = f"{metric.better.capitalize()} is better." if metric.better else ""
     between = f"Range: {metric.range_text}." if isinstance(metric, Metric) else ""
     return " ".join(filter(None, (metric.doc, better, between)))
 
 
-def _wordings(environment: Environment[Any, Any, Any]) -> list[str]:
+def _wording_names(environment: Environment[Any, Any, Any]) -> list[str]:
     options = environment.playing.options
     return [choice for option in options if option.name == "wording" for choice in option.all_choices]
 
 
-def _fields(environment: Environment[Any, Any, Any]) -> list[tuple[str, Rows]]:
-    """Return the fields of templates, for the rules and for observations, as the default wording has them."""
+def _template_field_rows(environment: Environment[Any, Any, Any]) -> list[tuple[str, Rows]]:
+    """Return the template fields of the default wording, for rules and for observations."""
     defaults = environment.resolve_options({})
     return [
         (part, [(f"{{{field.name}}}", field.doc) for field in fields])
@@ -243,11 +250,12 @@ def _fields(environment: Environment[Any, Any, Any]) -> list[tuple[str, Rows]]:
     ]
 
 
-def _players(environment: Environment[Any, Any, Any]) -> list[str]:
+def _player_names(environment: Environment[Any, Any, Any]) -> list[str]:
     return [*PLAYERS, *sorted(environment.players.policies.keys() - PLAYERS.keys())]
 
 
-def _sections(sections: Sequence[tuple[str, Rows]], preface: str = "") -> str:
+def _format_sections(sections: Sequence[tuple[str, Rows]], preface: str = "") -> str:
+    """Return titled tables as text, with the preface after the first one; empty tables are left out."""
     formatter = click.HelpFormatter(width=min(shutil.get_terminal_size().columns, 120))
     for title, rows in sections:
         if not rows:
@@ -261,24 +269,24 @@ def _sections(sections: Sequence[tuple[str, Rows]], preface: str = "") -> str:
     return formatter.getvalue().strip("\n")
 
 
-def _everything() -> Json:
+def _catalogue_json() -> Json:
     return {
-        "tasks": [_task(task) for task in all_tasks()],
-        "environments": [_environment(registry.load(entry.id)) for entry in registry.entries],
+        "tasks": [_task_json(task) for task in all_tasks()],
+        "environments": [_environment_json(registry.load(entry.id)) for entry in registry.entries],
         "players": PLAYERS,
     }
 
 
-def _task(task: TaskEntry) -> Json:
+def _task_json(task: TaskEntry) -> Json:
     return {
         "name": task.name,
         "envs": task.envs,
         "summary": task.summary,
-        "options": [_option(option) for option in task.options],
+        "options": [_option_json(option) for option in task.options],
     }
 
 
-def _environment(environment: Environment[Any, Any, Any]) -> Json:
+def _environment_json(environment: Environment[Any, Any, Any]) -> Json:
     scoring = environment.scoring
     return {
         "id": environment.id,
@@ -288,29 +296,30 @@ def _environment(environment: Environment[Any, Any, Any]) -> Json:
         "smallest_level": environment.items.smallest_level,
         "highest_level": environment.items.highest_level,
         "sample_levels": environment.items.sample_levels,
-        "wordings": _wordings(environment),
+        "wordings": _wording_names(environment),
         "languages": languages_of(environment),
         "fields": {
-            part: [{"name": name[1:-1], "doc": doc} for name, doc in rows] for part, rows in _fields(environment)
+            part: [{"name": name[1:-1], "doc": doc} for name, doc in rows]
+            for part, rows in _template_field_rows(environment)
         },
         "public_key": environment.items.public_key,
-        "players": _players(environment),
-        "options": [_option(option) for option in environment.play_options],
-        "source_options": [_option(option) for option in environment.items.options],
-        "metrics": [_metric(metric) for metric in scoring.metrics],
+        "players": _player_names(environment),
+        "options": [_option_json(option) for option in environment.play_options],
+        "source_options": [_option_json(option) for option in environment.items.options],
+        "metrics": [_metric_json(metric) for metric in scoring.metrics],
         "series": [{"name": series.name, "title": series.title, "doc": series.doc} for series in scoring.series],
         "aggregates": [
-            {**_metric(aggregate), "metrics": [metric.name for metric in aggregate.metrics]}
+            {**_metric_json(aggregate), "metrics": [metric.name for metric in aggregate.metrics]}
             for aggregate in scoring.aggregates
         ],
     }
 
 
-def _option(option: Option) -> Json:
+def _option_json(option: Option) -> Json:
     values = {name: getattr(option, name) for name in ("name", "default", "choices", "low", "high", "doc")}
     values["choices"] = option.all_choices
     return {**values, "type": option.type.__name__ + (" or int" if option.or_number else "")}
 
 
-def _metric(metric: Metric | Aggregate) -> Json:
+def _metric_json(metric: Metric | Aggregate) -> Json:
     return {name: getattr(metric, name) for name in ("name", "title", "unit", "low", "high", "better", "doc")}

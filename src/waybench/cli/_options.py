@@ -54,8 +54,8 @@ def argument(metavar: str | None = None, *, default: Any = None, **settings: Any
     return field(default=default, metadata={_DECLARED: (click.argument, (), {"metavar": metavar, **settings})})
 
 
-def like(declared: "Field[Any]", *, default: Any = None, **changes: Any) -> Any:
-    """Declare a parameter as another one, but for its default and the settings that are given."""
+def same_option(declared: "Field[Any]", *, default: Any = None, **changes: Any) -> Any:
+    """Return an option that is declared like another one, with another default or other settings."""
     kind, names, settings = declared.metadata[_DECLARED]
     return field(default=default, metadata={_DECLARED: (kind, names, settings | changes)})
 
@@ -87,6 +87,7 @@ def with_parameters(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _click_parameter(name: str, annotation: Any, declaration: "Field[Any]") -> Callable[..., Any]:
+    """Return click's decorator for a parameter, from its name, annotation and declaration."""
     kind, names, settings = declaration.metadata[_DECLARED]
     settings, default = dict(settings), declaration.default
     types = get_args(annotation) if get_origin(annotation) is not tuple else ()
@@ -123,7 +124,7 @@ class GroupedCommand(click.Command):
         self.groups = groups
 
     def grouped_options(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
-        """Return the lines of the help by the titles of the groups: each an option and what it is."""
+        """Return the titles of the groups, each with its options and their help texts."""
         by_name = {str(parameter.name): parameter for parameter in self.get_params(ctx)}
         grouped = {title: list(names) for title, names in self.groups.items()}
         grouped["Options"] = [name for name in by_name if not any(name in names for names in grouped.values())]
@@ -134,7 +135,7 @@ class GroupedCommand(click.Command):
         return {title: lines for title, lines in records.items() if lines}
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options."""
+        """Write the options in groups."""
         for title, lines in self.grouped_options(ctx).items():
             with formatter.section(title):
                 formatter.write_dl(lines)
@@ -155,14 +156,14 @@ ADDRESS = option("Address of a Ray cluster, or `auto`.  [default: one of this ma
 
 
 def chosen_executor(name: str | None, address: str, gpus: float = 0) -> Executor | None:
-    """Return the executor of a command's options; None if the user gave none."""
+    """Return the executor that --executor and --address choose; None if the user gave none."""
     if name is None and not address and not gpus:
         return None
     return executor_by_name(name or "processes", address=address, gpus=gpus, argv=sys.argv[1:])
 
 
 def chosen_workers(name: str | None, address: str) -> OrderedResults | None:
-    """Return what simulates records, as a command's options say; None if the user gave none."""
+    """Return the processes that simulate records, by a command's options; None if the user gave none."""
     engine = chosen_executor(name, address)
     return None if engine is None else OrderedResults(engine)
 
@@ -187,8 +188,8 @@ PRIVATE_KEY_IN_JOB = (
 _VISIBLE = "since other users can see the arguments of a command"
 
 
-def check_visible_key(key: str) -> None:
-    """Refuse a key that stands in a command and is as strong as the key of a private set.
+def refuse_strong_key(key: str) -> None:
+    """Raise a UsageError for a key in plain text that is as strong as a private set's.
 
     A weak one is accepted: it draws a set of one's own, and can be found by trying anyway.
     """
@@ -206,12 +207,12 @@ def key_reference(key: str | None, key_file: str | None) -> str | None:
             raise UsageError("--key and --key-file name the same key: give one of them")
         return f"file:{key_file}"
     if key is not None:
-        check_visible_key(key)
+        refuse_strong_key(key)
     return key
 
 
-def read_secrets(keys: Sequence[str], key_files: Sequence[str]) -> list[str]:
-    """Return the keys that --key and --key-file refer to."""
+def read_keys(keys: Sequence[str], key_files: Sequence[str]) -> list[str]:
+    """Return the keys that --key and --key-file give, with references such as env:NAME resolved."""
     for reference in keys:
         if not reference.startswith(_REFERENCES):
             raise UsageError(f"--key: give env:NAME or file:PATH, {_VISIBLE}")
@@ -228,7 +229,7 @@ class LogPlace(click.Path):
         super().__init__(path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path; of a URL, that of its copy, in which only what is new or has changed is fetched."""
+        """Return the path; for a URL, the path of a local copy, which is brought up to date."""
         if isinstance(value, str) and is_url(value):
             value = download_folder(value, cache_folder())
         return super().convert(value, param, ctx)
@@ -251,8 +252,8 @@ def require_folders(folders: Iterable[Path], advice: str = "") -> None:
             )
 
 
-def is_copy(path: Path) -> bool:
-    """Return whether a path is that of a copy of a folder by URL."""
+def is_copy_of_url(path: Path) -> bool:
+    """Return whether a path is in the local copy of a URL."""
     return path.is_relative_to(cache_folder() / "folders")
 
 
@@ -281,7 +282,7 @@ class WholeNumber(click.ParamType[int]):
         self._least = least
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Read a number."""
+        """Return the whole number of a text such as 500 or 1e9."""
         try:
             # Not by way of a float, which has no whole numbers beyond 2^53; the size of the exponent is bounded.
             exact = value if isinstance(value, int) else Decimal(str(value).strip()[:40])
@@ -301,7 +302,7 @@ class FiniteRange(click.FloatRange):
     """A number within bounds; `click.FloatRange` takes NaN, which no comparison excludes, and infinity."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Read a number."""
+        """Return the number of a text; infinity and NaN are refused."""
         number: float = super().convert(value, param, ctx)
         if not isfinite(number):
             self.fail(f"{number} is not a number such as 0.5", param, ctx)
@@ -322,7 +323,7 @@ class ItemSettings:
     """
 
     key: str | None = option("Key of the item set: a text, env:NAME or file:PATH.  [default: the public set]")
-    key_file: str | None = like(KEY_FILE)
+    key_file: str | None = same_option(KEY_FILE)
     level: int | None = option("Level of difficulty.  [default: the smallest]")
     settings: tuple[str, ...] = option("What -T says now.", "-S", hidden=True, default=())
     options: tuple[str, ...] = option("What -T says now.", "-O", hidden=True, default=())

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from waybench.cli._environments import places_of
+from waybench.cli._environments import locations_of
 from waybench.core import End, Json, Prices, UsageError, plural
 from waybench.core._defects import DEFECT
 from waybench.ext.scale import is_url
@@ -47,27 +47,29 @@ def dumps(value: Json) -> str:
 
 
 @contextmanager
-def lines(path: str | None, *, append: bool = False) -> Generator[Callable[[str], None], None, None]:
-    """Open a file, or standard output for None or "-", for lines that are out as soon as they are written.
+def open_lines(path: str | None, *, append: bool = False) -> Generator[Callable[[str], None], None, None]:
+    """Open a file, or standard output for None or "-", for lines that are flushed when they are written.
 
     Yields:
         A function that writes one line.
     """
     if path is None or path == "-":
-        yield _writer(sys.stdout, None)
+        yield _flushing_writer(sys.stdout, None)
         return
     try:
         stream = open(path, "a" if append else "w", encoding="utf-8", newline="\n")  # noqa: SIM115  closed below
     except OSError as error:
-        raise _cannot_write(path, error) from None
+        raise _write_error(path, error) from None
     try:
-        yield _writer(stream, path)
+        yield _flushing_writer(stream, path)
     finally:
         with suppress(OSError):  # every line is flushed when it is written, so that nothing new can go wrong here
             stream.close()
 
 
-def _writer(stream: IO[str], path: str | None) -> Callable[[str], None]:
+def _flushing_writer(stream: IO[str], path: str | None) -> Callable[[str], None]:
+    """Return a function that writes a line and flushes it."""
+
     def write(line: str) -> None:
         try:
             stream.write(line + "\n")
@@ -75,18 +77,18 @@ def _writer(stream: IO[str], path: str | None) -> Callable[[str], None]:
         except OSError as error:
             if path is None:
                 raise  # standard output is everyone's: its errors are shown in one place
-            raise _cannot_write(path, error) from None
+            raise _write_error(path, error) from None
 
     return write
 
 
-def _cannot_write(path: str, error: OSError) -> UsageError:
+def _write_error(path: str, error: OSError) -> UsageError:
     return UsageError(f"cannot write {path!r}: {error.strerror}; choose another file")
 
 
 def write_json(path: str, value: Json) -> None:
     """Write a value as one line of JSON to a file, or to standard output for "-"."""
-    with lines(path) as write:
+    with open_lines(path) as write:
         write(json.dumps(value, allow_nan=False))
 
 
@@ -95,8 +97,8 @@ def to_stderr(line: str) -> None:
     click.echo(line, err=True)
 
 
-def tell_skipped(skipped: "Sequence[Skipped]", tell: Callable[[str], None] = to_stderr) -> None:
-    """Name what of the logs is skipped: a line for each reason in a log, of the first ten."""
+def print_skipped(skipped: "Sequence[Skipped]", tell: Callable[[str], None] = to_stderr) -> None:
+    """Print which parts of the logs are skipped: a line for each log and reason, at most ten."""
     alike: dict[tuple[str, str], list[Skipped]] = {}
     for problem in skipped:
         alike.setdefault((problem.log, problem.error), []).append(problem)
@@ -107,14 +109,14 @@ def tell_skipped(skipped: "Sequence[Skipped]", tell: Callable[[str], None] = to_
 
 
 def skipped_warning(skipped: "Sequence[Skipped]") -> str:
-    """Return a warning that counts what of the logs is skipped."""
+    """Return a warning with the number of samples and files of the logs that are skipped."""
     count = plural(len(skipped), "sample or file", "samples and files")
     return f"warning: {count} of the logs could not be read and are excluded from all results"
 
 
 @contextmanager
-def parquet(path: str) -> Generator[Callable[[str], None], None, None]:
-    """Open a Parquet file, which is replaced, for lines of JSON that have the same fields.
+def open_parquet(path: str) -> Generator[Callable[[str], None], None, None]:
+    """Open a new Parquet file for lines of JSON that all have the same fields.
 
     Yields:
         A function that writes one line.
@@ -124,7 +126,7 @@ def parquet(path: str) -> Generator[Callable[[str], None], None, None]:
     waiting: list[Any] = []
     writer: Any = None
 
-    def flush() -> None:
+    def write_group() -> None:
         nonlocal writer
         table = arrow.Table.from_pylist(waiting, schema=None if writer is None else writer.schema)
         if writer is None:
@@ -138,19 +140,19 @@ def parquet(path: str) -> Generator[Callable[[str], None], None, None]:
     def write(line: str) -> None:
         waiting.append(json.loads(line))
         if len(waiting) == _GROUP:
-            flush()
+            write_group()
 
     try:
         yield write
         if waiting:
-            flush()
+            write_group()
     finally:
         if writer is not None:
             writer.close()
 
 
 def is_parquet(path: str | None) -> bool:
-    """Return whether a file's name says that it is one of Parquet."""
+    """Return whether a file's name ends in .parquet."""
     return path is not None and Path(path).suffix.lower() == ".parquet"
 
 
@@ -180,7 +182,7 @@ def print_summary(
         episodes = list(read_logs(out, on_problem=skipped.append))
         measured, rows = measure_episodes(episodes, prices=prices, on_problem=skipped.append, confirm=True)
     except NoEpisodesError:  # which what was skipped explains
-        tell_skipped(skipped)
+        print_skipped(skipped)
         raise
     rows = with_reference_bounds((episode.record for episode in measured), rows)
     update_decisions(out, rows)
@@ -193,27 +195,27 @@ def print_summary(
         to_stderr(warning.text)
     if len(unreadable) > _MOST_WARNINGS:
         to_stderr(f"warning: {len(unreadable) - _MOST_WARNINGS} more models and tasks have many unreadable replies")
-    defects = _defects(episodes, skipped)
+    defects = _count_defects(episodes, skipped)
     unread = [part for part in skipped if not part.error.startswith(DEFECT)]
-    tell_skipped(unread)
+    print_skipped(unread)
     if unread:
         to_stderr(skipped_warning(unread))
     changed = [row for row in rows if row.exclusion_reason == UNCONFIRMED]
-    for text in _changed_texts(changed, url or out):
+    for text in _changed_record_warnings(changed, url or out):
         to_stderr(text)
     for text, count in defects.most_common(MOST_SKIPPED):
         to_stderr(f"{text} ({plural(count, 'episode')} without a result)")
     if unfinished:
         advice = "" if defects else " To retry only these, run the same command again."
         to_stderr(f"unfinished: {', '.join(unfinished)}; scores that lack episodes have bounds and no rank.{advice}")
-        for problem in problems(episodes):
+        for problem in infrastructure_problems(episodes):
             to_stderr(f"  {problem}")
     if rows:
-        click.echo(f"\nnext: {next_command(url or out, rows)}")
+        click.echo(f"\nnext: {next_commands_text(url or out, rows)}")
     return DEFECTIVE if defects else int(bool(unfinished or changed))
 
 
-def _changed_texts(changed: Iterable["Row"], out: Path | str) -> list[str]:
+def _changed_record_warnings(changed: Iterable["Row"], out: Path | str) -> list[str]:
     """Return a warning for each task and model with records that the present code no longer re-simulates."""
     items: dict[str, dict[str, None]] = {}
     for row in changed:
@@ -227,14 +229,14 @@ def _changed_texts(changed: Iterable["Row"], out: Path | str) -> list[str]:
     ]
 
 
-def _defects(episodes: Iterable["LoggedEpisode"], unread: "Iterable[Skipped]") -> Counter[str]:
-    """Return the defects of environments that a run met, each with the number of its episodes."""
+def _count_defects(episodes: Iterable["LoggedEpisode"], unread: "Iterable[Skipped]") -> Counter[str]:
+    """Return the messages of environments' defects, each with its number of episodes."""
     texts = (*(part.error for part in unread), *(str(episode.record.error or "") for episode in episodes))
     return Counter(text for text in texts if text.startswith(DEFECT))
 
 
-def problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:
-    """Return what went wrong with the infrastructure, in the providers' words, each with how often it did."""
+def infrastructure_problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:
+    """Return the most frequent infrastructure errors, in the providers' words, each with its count."""
     from waybench.results.formatting import one_line
 
     errors = ((episode.model, str(episode.record.error)) for episode in episodes if episode.record.end == _LOST)
@@ -242,12 +244,12 @@ def problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:
     return [f"{times} x {model}: {error}" for (model, error), times in counted.most_common(5)]
 
 
-def next_command(out: Path | str, rows: Iterable["Row"]) -> str:
-    """Return the commands to continue with, a line each: `compare` for two models on the same task, and `report`."""
+def next_commands_text(out: Path | str, rows: Iterable["Row"]) -> str:
+    """Return the commands to run next: `compare` for two models on the same task, and `report`."""
     models: dict[str, dict[str, None]] = {}
     for row in rows:
         models.setdefault(row.group.task, {})[row.group.model] = None
-    places = places_of(dict.fromkeys(row.group.env for row in rows))
+    places = locations_of(dict.fromkeys(row.group.env for row in rows))
     program = " ".join(["waybench", *(f"--env {shlex.quote(place)}" for place in places)])
     to = " --out site" if is_url(str(out)) else ""  # a site is not written to a URL
     report = f"{program} report {shlex.quote(str(out))}{to}"
@@ -266,21 +268,21 @@ def summary_text(
     levels: bool = False,
     overview: bool = True,
 ) -> str:
-    """Return the table of a run, what wordings, belief probes and horizons show, and what searches have found."""
+    """Return the tables of a run: scores, then wordings, agents, demands, beliefs, horizons, searches and decisions."""
     from waybench.results import by_level, overall
     from waybench.results.comparisons._beliefs import belief_text
-    from waybench.results.comparisons._contrasts import contrast_table
-    from waybench.results.comparisons._decision_text import decision_text
-    from waybench.results.comparisons._decisions import decisions
-    from waybench.results.comparisons._model_effects import agent_table
-    from waybench.results.comparisons._prompts import wording_table
+    from waybench.results.comparisons._contrasts import contrast_text
+    from waybench.results.comparisons._decision_text import decisions_text
+    from waybench.results.comparisons._decisions import stored_decisions
+    from waybench.results.comparisons._model_effects import agent_effects_text
+    from waybench.results.comparisons._prompts import wording_effects_text
     from waybench.results.estimates import item_difficulties
     from waybench.results.estimates._difficulty import difficulty_text
     from waybench.results.estimates._measures import score_tables_text
     from waybench.results.estimates._summary import summary_table
     from waybench.results.horizons import horizons
-    from waybench.results.horizons._searches import search_results, search_text
-    from waybench.results.horizons._text import horizon_table
+    from waybench.results.horizons._searches import search_results, search_results_text
+    from waybench.results.horizons._text import horizon_table_text
     from waybench.results.results import without_searches
 
     scored = without_searches(rows)
@@ -292,19 +294,21 @@ def summary_text(
         summary_table(rows, searched=searched | streamed) if overview else "",
         score_tables_text(by_level(scored), totals=overall(scored)) if levels and scored else "",
         difficulty_text(item_difficulties(rows)) if levels else "",
-        wording_table(rows),
-        agent_table(rows),
-        contrast_table(rows, reached),
+        wording_effects_text(rows),
+        agent_effects_text(rows),
+        contrast_text(rows, reached),
         belief_text(rows),
-        horizon_table(horizon for horizon in reached if horizon.group not in searched),
-        search_text(horizon_searches),
-        decision_text(decisions(rows)),
+        horizon_table_text(horizon for horizon in reached if horizon.group not in searched),
+        search_results_text(horizon_searches),
+        decisions_text(stored_decisions(rows)),
     )
     return "\n\n".join(part for part in parts if part)
 
 
-def level_tables(episodes: Iterable["LoggedEpisode"], *, on_problem: Callable[["Skipped"], None] | None = None) -> str:
-    """Return the tables of scores by level, of wordings, belief probes and horizons, and what searches have found."""
+def level_tables_text(
+    episodes: Iterable["LoggedEpisode"], *, on_problem: Callable[["Skipped"], None] | None = None
+) -> str:
+    """Return the tables of `summary_text` with scores by level in place of the overview."""
     from waybench.results.results import measure_episodes
 
     measured, rows = measure_episodes(episodes, on_problem=on_problem)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from waybench.cli._options import PRIVATE_KEY_IN_JOB
 from waybench.cli._output import to_stderr
-from waybench.cli._progress import ended_text, report_parts
+from waybench.cli._progress import ended_jobs_text, report_parts
 from waybench.core import (
     SHARD,
     Price,
@@ -72,7 +72,7 @@ NO_LIMIT = RunBudget(None)
 
 
 def quote_lines(quotes: Iterable["TaskQuote"], models: Sequence[str], prices: Mapping[str, Price]) -> list[str]:
-    """Return what tasks ask of each model as a table and notes, with one row for all models of which the same is said.
+    """Return the estimated requests, tokens and dollars of tasks as lines of a table, with notes.
 
     What a search may take is a line of its own, first.
     """
@@ -101,7 +101,7 @@ def quote_lines(quotes: Iterable["TaskQuote"], models: Sequence[str], prices: Ma
 
 
 def price_notes(prices: Prices, models: Sequence[str]) -> list[str]:
-    """Return lines that say where the prices of models are from, and of which there is none."""
+    """Return a line on the source of the models' prices, and one on models without a price."""
     unknown = prices.models_without_price(models)
     missing = f"no price for {', '.join(unknown)[:200]}: give --price IN/OUT or --prices FILE to see dollars"
     return [line for line in (prices.source_note(models), missing if unknown else "") if line]
@@ -114,7 +114,7 @@ def run_budget(
     prices: Mapping[str, Price],
     needed: Mapping[str, float],
 ) -> RunBudget:
-    """Return what a run may spend.
+    """Return the budget of a run: the user's, or a default one for tasks of unknown or great length.
 
     A run of searches alone has no limit of its own: each search plans with the budget. Tasks that climb have a limit by
     default, since results decide how long they go on, and tasks with very long episodes, since few who try them mean to
@@ -182,12 +182,12 @@ class RunPart:
 
     @property
     def name(self) -> str:
-        """Return the tasks, their shards, and the model, for people."""
+        """Tasks, their shards, and models, such as "alicia 1/2 with openai/gpt-4o"."""
         tasks = dict.fromkeys(f"{name} {args.get(SHARD) or ''}".strip() for name, args in self.tasks)
         return f"{', '.join(tasks)} with {', '.join(self.models)}"
 
     def progress(self) -> "RunProgress":
-        """Return the progress that follows it, and stops it when its budget is spent."""
+        """Return a new progress of this part, which stops it when its budget is spent."""
         from waybench.evaluation._run_progress import RunProgress
 
         limit = self.budget
@@ -215,8 +215,8 @@ class PartResult:
     stopped: str = ""
 
 
-def split(part: RunPart, *, by_task: bool, shards: int = 1) -> list[RunPart]:
-    """Return a run's parts, always in the same order: each task or all tasks, a shard of their items, and a model."""
+def split_run(part: RunPart, *, by_task: bool, shards: int = 1) -> list[RunPart]:
+    """Return the parts of a run in a fixed order: by task (or all tasks), shard of the items, and model."""
     sharded = [
         [(name, args) for args in split_args_into_shards(find_task(name), args, shards)] for name, args in part.tasks
     ]
@@ -228,7 +228,7 @@ def split(part: RunPart, *, by_task: bool, shards: int = 1) -> list[RunPart]:
 
 
 def refuse_secrets(part: RunPart) -> None:
-    """Refuse what would show a key or password in the description of a job."""
+    """Raise a UsageError if the description of a job would show a key or a password."""
     address = str(part.settings.get("model_base_url") or "")
     if any(find_secrets(dict(part.settings.get("model_args") or {}))) or any(credentials_in_address(address)):
         raise UsageError(
@@ -244,14 +244,14 @@ def refuse_secrets(part: RunPart) -> None:
 
 
 def working_folder(part: RunPart) -> Path:
-    """Return the folder of this machine in which a part works, the same whenever it starts again."""
+    """Return the local folder in which a part works, which is the same whenever it starts again."""
     tasks = json.dumps([part.tasks, part.models], sort_keys=True, default=str)
     return cache_folder() / "parts" / short_digest(StorageFolder(part.out).place, tasks)
 
 
 @contextmanager
-def part_folder(part: RunPart, warn: Callable[[str], None]) -> Generator[Path]:
-    """Work in a folder of this machine that is mirrored to the folder of the logs.
+def mirrored_part_folder(part: RunPart, warn: Callable[[str], None]) -> Generator[Path]:
+    """Open the local folder in which a part works, mirrored to the folder of the logs.
 
     Yields:
         The folder to work in.
@@ -266,7 +266,7 @@ def part_folder(part: RunPart, warn: Callable[[str], None]) -> Generator[Path]:
 def task_loaders(
     tasks: Iterable[tuple[str, Mapping[str, Any]]], comparison: "ComparisonSettings | None" = None
 ) -> list[Callable[[], Any]]:
-    """Return functions that make tasks, from their names and parameters."""
+    """Return functions that load tasks with their parameters; those of a comparison play its stream of items."""
     loaders = [partial(load_task(find_task(name)), **args) for name, args in tasks]
     if comparison is None:
         return loaders
@@ -276,13 +276,13 @@ def task_loaders(
 
 
 def part_arguments(part: RunPart) -> tuple[list[Callable[[], Any]], dict[str, Any]]:
-    """Return the tasks of a part, and the other arguments of `evaluate`."""
+    """Return the task loaders of a part, and the other arguments of `evaluate`."""
     prompts = reduce(PromptKinds.__or__, (task_prompts(find_task(name), args) for name, args in part.tasks))
     return task_loaders(part.tasks, part.comparison), {**part.settings, "prompts": prompts}
 
 
 def run_part(part: RunPart) -> PartResult:
-    """Run a part to its end, from where an earlier call stopped; what is finished sends no request."""
+    """Run a part to its end; finished episodes of an earlier call are kept and send no request."""
     from waybench.evaluation import evaluate  # seconds to import
 
     notes: list[str] = []
@@ -290,7 +290,7 @@ def run_part(part: RunPart) -> PartResult:
     try:
         tasks, more = part_arguments(part)
         more["check"] = more.get("check", False) and not _checked.issuperset(part.models)
-        with part_folder(part, notes.append) as work:
+        with mirrored_part_folder(part, notes.append) as work:
             unfinished = evaluate(tasks, part.models, work, **more, progress=progress, warn=notes.append)
         _checked.update(part.models)
     except WaybenchError as error:
@@ -304,15 +304,15 @@ def run_part(part: RunPart) -> PartResult:
 
 
 def run_parts(parts: Sequence[RunPart], executor: Executor) -> list[str]:
-    """Run parts where an executor runs them; return what is not finished, as "task with model"."""
+    """Run parts on an executor; return the unfinished ones as "task with model"."""
     unfinished: list[str] = []
     errors: dict[str, list[str]] = {}
     ended: set[int] = set()
 
-    def running() -> list[Path]:
+    def running_folders() -> list[Path]:
         return [working_folder(part) for index, part in enumerate(parts) if index not in ended]
 
-    with report_parts(running, lambda: ended_text(len(ended), len(parts)), to_stderr):
+    with report_parts(running_folders, lambda: ended_jobs_text(len(ended), len(parts)), to_stderr):
         for index, result in executor.map(run_part, parts):
             part = parts[index]
             ended.add(index)

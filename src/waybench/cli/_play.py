@@ -24,13 +24,13 @@ from waybench.cli._options import (
     OUTPUT,
     ItemSettings,
     argument,
-    check_visible_key,
     key_reference,
     option,
+    refuse_strong_key,
     with_parameters,
 )
-from waybench.cli._output import lines, to_stderr
-from waybench.cli._run_settings import assignments
+from waybench.cli._output import open_lines, to_stderr
+from waybench.cli._run_settings import read_assignments
 from waybench.core import (
     Episode,
     UsageError,
@@ -122,7 +122,7 @@ def play(
         raise UsageError("several environments are for --web: add --web, or name one")
     chosen = ItemChoices(next(iter(envs)), settings).choose(index)
     name = recorded_player_name(player, hints=hints)
-    attempt = 1 if record is None else 1 + _attempts(record, name, chosen)
+    attempt = 1 if record is None else 1 + _count_attempts(record, name, chosen)
     episode: Episode[Any, Any, Any] = Episode(
         chosen.environment, chosen.item, chosen.options, attempt=attempt, player=name
     )
@@ -131,21 +131,21 @@ def play(
             stream.reconfigure(errors="replace")  # a terminal that cannot show a block shows a question mark
     game = PlayedEpisode(episode, chosen.task, chosen.settings)
     if record is None:
-        _play(game, hints, plain)
+        _play_in_terminal(game, hints, plain)
     else:
         if record != "-":
             with suppress(OSError):  # `lines` says what is wrong
                 open_private_file(Path(record), "ab").close()
-        with lines(record, append=True) as write:
+        with open_lines(record, append=True) as write:
             try:
-                _play(game, hints, plain)
+                _play_in_terminal(game, hints, plain)
             finally:
                 write(json.dumps(game.record(), sort_keys=True, separators=(",", ":")))
     show_result(game, attempts_left=chosen.attempts - attempt)
 
 
-def _play(game: PlayedEpisode, hints: bool, plain: bool) -> None:
-    """Play in a full screen where there is one, otherwise line by line."""
+def _play_in_terminal(game: PlayedEpisode, hints: bool, plain: bool) -> None:
+    """Play in full screen if the terminal can, otherwise line by line."""
     if not plain and sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
         from waybench.people.screen import play_screen
 
@@ -156,8 +156,8 @@ def _play(game: PlayedEpisode, hints: bool, plain: bool) -> None:
     play_lines(game, hints=hints)
 
 
-def _attempts(path: str, player: str, chosen: ItemChoice) -> int:
-    """Return how many attempts of a player at an item a file of records has; 0 without the file."""
+def _count_attempts(path: str, player: str, chosen: ItemChoice) -> int:
+    """Return the number of a player's attempts at an item in a file of records; 0 without the file."""
     if not os.path.isfile(path):
         return 0
     from waybench.results.logs._record_files import read_records
@@ -182,12 +182,12 @@ def serve_study(
 
     if record is None or record == "-":
         raise UsageError("--web needs a file for the records: add --record FILE")
-    chosen = [choice for env in envs for choice in _items(env, settings, index, study.items)]
+    chosen = [choice for env in envs for choice in _study_items(env, settings, index, study.items)]
     application = Study(
         chosen,
         Path(record),
-        codes=None if study.codes is None else _codes(study.codes),
-        introduction="" if study.introduction is None else _text(study.introduction),
+        codes=None if study.codes is None else _read_codes(study.codes),
+        introduction="" if study.introduction is None else _read_short_text(study.introduction),
         text_only=study.text_only,
         attempts=study.attempts or 1,
     )
@@ -204,9 +204,10 @@ def serve_study(
         to_stderr(f"stopped; start again with the same options to go on, or run: waybench report {record}")
 
 
-def _items(env: str, settings: ItemSettings, index: int, count: int | None) -> list[ItemChoice]:
+def _study_items(env: str, settings: ItemSettings, index: int, count: int | None) -> list[ItemChoice]:
+    """Return the different items of an environment, a task or a file of instances, from an index on."""
     if env.endswith((".jsonl", ".json")) and user_path(env).is_file():
-        source = ItemChoices(_environment_in(user_path(env)), replace(settings, parameters=(f"source={env}",)))
+        source = ItemChoices(_environment_id_of_file(user_path(env)), replace(settings, parameters=(f"source={env}",)))
         count = source.space if count is None else count
     else:
         source = ItemChoices(env, settings)
@@ -220,8 +221,8 @@ def _items(env: str, settings: ItemSettings, index: int, count: int | None) -> l
     return list(chosen.values())
 
 
-def _environment_in(path: Path) -> str:
-    """Return the environment that the items of a file are for."""
+def _environment_id_of_file(path: Path) -> str:
+    """Return the environment id in the first line of a file of instances."""
     what = "a file of `waybench generate`"
     _, value = next(numbered_json_values(read_text_file(path, _LARGEST_ITEMS, what), str(path), what), (0, None))
     value = value[0] if is_array(value) and value else value
@@ -230,8 +231,9 @@ def _environment_in(path: Path) -> str:
     return str(value["env"])
 
 
-def _codes(path: Path) -> list[str]:
-    lines = [" ".join(line.split()) for line in _text(path).splitlines()]
+def _read_codes(path: Path) -> list[str]:
+    """Return the codes of players in a file, one a line; raise a UsageError for codes that are unfit."""
+    lines = [" ".join(line.split()) for line in _read_short_text(path).splitlines()]
     codes = [line for line in lines if line]
     if not codes or len(codes) > _MOST_CODES or len(set(codes)) < len(codes):
         raise UsageError(f"{path}: give a code in each line, at most {_MOST_CODES}, none of them twice")
@@ -241,7 +243,8 @@ def _codes(path: Path) -> list[str]:
     return codes
 
 
-def _text(path: Path) -> str:
+def _read_short_text(path: Path) -> str:
+    """Return the text of a file; raise a UsageError if it is too long."""
     text = read_text_file(path, _LARGEST_TEXT, "a text")
     if len(text) > _LONGEST_TEXT:
         raise UsageError(f"{path}: it has more than {_LONGEST_TEXT:,} characters: shorten it")
@@ -288,9 +291,9 @@ def openenv(
     """
     if no_token and token is not None:
         raise UsageError("--no-token: leave out --token, or this")
-    check_visible_key(key)
+    refuse_strong_key(key)
     environment = resolve_environment(env)
-    of_play, of_source = split_play_and_source_options(environment, assignments(parameters, "-T", "key=value"))
+    of_play, of_source = split_play_and_source_options(environment, read_assignments(parameters, "-T", "key=value"))
     face: Any = import_module("waybench.ext.train.openenv")
     file = EpisodeFile(out, attempts)
     secret = None if no_token else _token(token)
@@ -345,7 +348,7 @@ def mcp(
     episodes = face.AgentEpisodes(
         ids,
         key=None if key is None else read_key(key),
-        options=assignments(parameters, "-T", "key=value"),
+        options=read_assignments(parameters, "-T", "key=value"),
         most=sessions,
         out=out,
         attempts=attempts,
@@ -353,7 +356,7 @@ def mcp(
     )
     server = face.server(episodes)
     if port is None:
-        _stop_with(episodes.end_all_episodes)
+        _close_on_signals(episodes.end_all_episodes)
         try:
             server.run("stdio")
         finally:
@@ -368,28 +371,29 @@ def mcp(
 
 
 def _token(given: str | None) -> str:
+    """Return a new random token, or the one that is given as a text or a reference."""
     return secrets.token_urlsafe(24) if given is None else read_key(given)
 
 
 def _serve_http(app: Any, host: str, port: int, close: Callable[[], None], **settings: Any) -> None:
-    """Serve an application until Ctrl-C or SIGTERM, then write what is open; no client's stream holds the server up."""
+    """Serve an application until Ctrl-C or SIGTERM, then call `close`; open streams of clients do not delay the end."""
     uvicorn: Any = import_module("uvicorn")
-    _stop_with(close)  # uvicorn raises the signal again when it has stopped
+    _close_on_signals(close)  # uvicorn raises the signal again when it has stopped
     try:
         uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=_GRACE, **settings)
     finally:
         close()
 
 
-def _stop_with(close: Callable[[], None]) -> None:
-    """End the program at Ctrl-C and SIGTERM: the thread that waits for standard input cannot be interrupted."""
+def _close_on_signals(close: Callable[[], None]) -> None:
+    """On Ctrl-C and SIGTERM, call `close` and exit at once: a thread that waits for input cannot be interrupted."""
 
-    def stop(number: int, frame: object) -> None:
+    def close_and_exit(number: int, frame: object) -> None:
         close()
         os._exit(128 + number)
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
+        signal.signal(number, close_and_exit)
 
 
 @serve.command("game", short_help="Serve one item as a game, beside an agent's box.")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from waybench.cli._decide import decisions_text
-from waybench.cli._options import PRICE, PRICES, FiniteRange, GroupedCommand, like, option, with_parameters
+from waybench.cli._decide import items_until_decided_text
+from waybench.cli._options import PRICE, PRICES, FiniteRange, GroupedCommand, option, same_option, with_parameters
 from waybench.cli._sides import read_results
 from waybench.core import UsageError, load_prices, plural, short_count
 from waybench.results.logs import is_embedded
@@ -81,8 +81,8 @@ class PowerQuestion:
     models: int | None = option("Number of models to rank, each pair of them compared.", type=click.IntRange(min=2))
 
     @property
-    def adjusted(self) -> Iterator[tuple[str, float]]:
-        """Which stricter levels are shown: what they are for, and the level."""
+    def adjusted_levels(self) -> Iterator[tuple[str, float]]:
+        """Significance levels that are adjusted for several comparisons, each with its description."""
         if self.families > 1:
             yield f"in each of {self.families} families, at worst", self.alpha / self.families
         if self.models is not None:
@@ -91,7 +91,7 @@ class PowerQuestion:
 
     @property
     def text(self) -> str:
-        """The question as the first line of an answer."""
+        """The question in words, the first line of an answer."""
         at = f"a power of {self.power:g}, two-sided at {self.alpha:g}:"
         if self.tie is not None:
             wanted = "" if self.items is not None else f" with a power of {self.power:g}"
@@ -124,7 +124,7 @@ class AssumedShares:
 
     @property
     def assumptions(self) -> "PowerAssumptions":
-        """The assumptions."""
+        """The assumptions in the form that computations of power take."""
         from waybench.results.stats._assumed_shares import assume_shares
 
         return assume_shares(
@@ -147,8 +147,8 @@ class PilotRun:
     metric: str = option(
         "Metric of the pilot, or `solved`; by default the headline metric.", default="", metavar="NAME"
     )
-    prices: Path | None = like(PRICES)
-    price: tuple[str, ...] = like(PRICE, default=())
+    prices: Path | None = same_option(PRICES)
+    price: tuple[str, ...] = same_option(PRICE, default=())
     references: bool = option("Count the embedded players as models.")
 
 
@@ -183,10 +183,10 @@ def power(question: PowerQuestion, shares: AssumedShares, pilot: PilotRun, horiz
     comparisons in the worst case, which is shown too.
     """
     if horizons.levels or question.ratio is not None:
-        _print(_horizon_text(question, horizons, pilot))
+        _print_wrapped(_horizon_answer(question, horizons, pilot))
         return
     if question.until is not None:
-        click.echo("\n\n".join(_until_texts(question, shares, pilot)))
+        click.echo("\n\n".join(_until_decided_texts(question, shares, pilot)))
         return
     if (question.items is None) == (question.detect is None) and question.tie is None:
         raise UsageError("give either --detect or --items, or --tie, or --ratio with --levels")
@@ -203,23 +203,25 @@ def power(question: PowerQuestion, shares: AssumedShares, pilot: PilotRun, horiz
         if pilot.folder is None:
             if pilot.prices or pilot.price:
                 raise UsageError("--prices needs the tokens of a pilot: add --pilot")
-            _print("\n".join(_lines(_TestPlan(shares.assumptions, []), question, unpaired=not shares.isomorphs)))
+            _print_wrapped(
+                "\n".join(_answer_lines(_TestPlan(shares.assumptions, []), question, unpaired=not shares.isomorphs))
+            )
             return
         plans, problems = _pilot_plans(pilot.folder, pilot, shares)
-        texts = ["\n".join(_lines(plan, question, unpaired=not shares.isomorphs)) for plan in plans]
+        texts = ["\n".join(_answer_lines(plan, question, unpaired=not shares.isomorphs)) for plan in plans]
     except ValueError as error:  # assumptions that contradict each other; the message says which option to change
         raise UsageError(str(error)) from error
-    _print("\n\n".join([*texts, *problems]))
+    _print_wrapped("\n\n".join([*texts, *problems]))
 
 
-def _print(text: str) -> None:
-    """Print an answer, in lines that a terminal of 120 columns has without breaking words."""
+def _print_wrapped(text: str) -> None:
+    """Print a text with lines of at most 120 columns, without breaking words."""
     for line in text.splitlines():
         click.echo(textwrap.fill(line, _WIDTH, subsequent_indent="    "))
 
 
-def _until_texts(question: PowerQuestion, shares: AssumedShares, pilot: PilotRun) -> Iterator[str]:
-    """Yield what comparisons take that end when they are decided."""
+def _until_decided_texts(question: PowerQuestion, shares: AssumedShares, pilot: PilotRun) -> Iterator[str]:
+    """Yield, for each test, how many items a comparison takes until it is decided."""
     if question.detect is not None or question.models is not None or shares.isomorphs is not None:
         raise UsageError(
             "--until decided shows several differences of two models: leave --detect, --models and --isomorphs out"
@@ -228,7 +230,7 @@ def _until_texts(question: PowerQuestion, shares: AssumedShares, pilot: PilotRun
     if pilot.folder is not None:
         plans, _ = _pilot_plans(pilot.folder, pilot, shares)
     for plan in plans:
-        yield decisions_text(plan.assumptions, question.tie, question.items, question.families)
+        yield items_until_decided_text(plan.assumptions, question.tie, question.items, question.families)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +242,8 @@ class _TestPlan:
 
 
 def _pilot_plans(folder: Path, pilot: PilotRun, shares: AssumedShares) -> tuple[list[_TestPlan], list[str]]:
-    """Return what a pilot says of each test, and lines on what it does not say."""
-    from waybench.results.comparisons._models import pilots
+    """Return the plan of each test that a pilot allows, and a line on each that it does not."""
+    from waybench.results.comparisons._models import assumptions_from_pilot
     from waybench.results.results import group_by, without_searches
 
     all_scores, all_rows = read_results((folder,), pilot.metric, load_prices(pilot.prices, pilot.price))
@@ -258,8 +260,8 @@ def _pilot_plans(folder: Path, pilot: PilotRun, shares: AssumedShares) -> tuple[
         )
     plans: list[_TestPlan] = []
     problems: list[str] = []
-    for name, sides in _tests(scores, shares.isomorphs):
-        assumptions, without = pilots(sides, shares.correlation)
+    for name, sides in _planned_tests(scores, shares.isomorphs):
+        assumptions, without = assumptions_from_pilot(sides, shares.correlation)
         runs = [rows[side.group] for side in sides if side.group in rows]
         if name:  # of two sides of one model
             assumptions = [
@@ -275,8 +277,10 @@ def _pilot_plans(folder: Path, pilot: PilotRun, shares: AssumedShares) -> tuple[
     return plans, problems
 
 
-def _tests(scores: "Sequence[ItemScores]", isomorphs: int | None) -> "Iterator[tuple[str, Sequence[ItemScores]]]":
-    """Yield the name of each test that is planned, "" for its own, with the sides that a pilot has of it."""
+def _planned_tests(
+    scores: "Sequence[ItemScores]", isomorphs: int | None
+) -> "Iterator[tuple[str, Sequence[ItemScores]]]":
+    """Yield the name of each test ("" for one of several models) with the scores of its sides in the pilot."""
     from waybench.results.comparisons._isomorphs import compare_isomorphs, compare_twins
     from waybench.results.results import group_by
 
@@ -298,7 +302,8 @@ def _tests(scores: "Sequence[ItemScores]", isomorphs: int | None) -> "Iterator[t
         yield name, [first, replace(second, test=first.test)]
 
 
-def _lines(plan: _TestPlan, question: PowerQuestion, *, unpaired: bool) -> Iterator[str]:
+def _answer_lines(plan: _TestPlan, question: PowerQuestion, *, unpaired: bool) -> Iterator[str]:
+    """Yield the answer for one test: question, numbers of items, cost, and assumptions."""
     if plan.assumptions.name:
         yield plan.assumptions.name
     yield question.text
@@ -308,22 +313,23 @@ def _lines(plan: _TestPlan, question: PowerQuestion, *, unpaired: bool) -> Itera
     yield f"  {'from the pilot' if plan.assumptions.name else 'assumed'}: {plan.assumptions.description}"
 
 
-def _amount(needed: "ItemsNeeded", assumptions: "PowerAssumptions") -> str:
+def _items_needed_text(needed: "ItemsNeeded", assumptions: "PowerAssumptions") -> str:
     clusters = f" in {plural(needed.clusters, 'cluster')}" if assumptions.size > 1 else ""
     return f"{needed.items:,}{clusters}"
 
 
-def _sides(unpaired: bool) -> str:
+def _pairing_text(unpaired: bool) -> str:
+    """Return the design in words: two models on the same items (`unpaired`), or one model on forms of items."""
     return "the same items for both models" if unpaired else "items, each in all forms"
 
 
 def _difference_lines(
     assumptions: "PowerAssumptions", question: PowerQuestion, unpaired: bool
 ) -> Generator[str, None, int | None]:
-    """Yield lines on a difference, and return the number of items for a single comparison."""
+    """Yield lines on the items or the detectable difference, and return the items for a single comparison."""
     from waybench.results.stats._power import detectable_difference, items_needed
 
-    levels = {_sides(unpaired): question.alpha, **dict(question.adjusted)}
+    levels = {_pairing_text(unpaired): question.alpha, **dict(question.adjusted_levels)}
     if question.detect is None:
         for text, alpha in levels.items():
             least = detectable_difference(assumptions, question.items or 0, alpha=alpha, power=question.power)
@@ -333,7 +339,7 @@ def _difference_lines(
         items_needed(assumptions, question.detect, alpha=alpha, power=question.power) for alpha in levels.values()
     ]
     for text, number in zip(levels, needed, strict=True):
-        yield f"  {text}: {_amount(number, assumptions)}"
+        yield f"  {text}: {_items_needed_text(number, assumptions)}"
     if unpaired and needed[0].unpaired is not None:
         yield f"  other items for each model: {needed[0].unpaired:,} each"
     return needed[0].items
@@ -342,24 +348,24 @@ def _difference_lines(
 def _tie_lines(
     assumptions: "PowerAssumptions", question: PowerQuestion, unpaired: bool
 ) -> Generator[str, None, int | None]:
-    """Yield lines on a tie, and return the number of items for it."""
+    """Yield lines on the items or the power for a tie, and return the number of items."""
     from waybench.results.stats._power import items_for_tie, min_clusters_for_tie, tie_power
 
     margin = question.tie or 0.0
     if question.items is None:
         needed = items_for_tie(assumptions, margin, alpha=question.alpha, power=question.power)
-        yield f"  {_sides(unpaired)}: {_amount(needed, assumptions)}"
+        yield f"  {_pairing_text(unpaired)}: {_items_needed_text(needed, assumptions)}"
     else:
         needed = None
         achieved = tie_power(assumptions, margin, question.items, alpha=question.alpha)
-        yield f"  {_sides(unpaired)}, {question.items:,}: a power of {achieved:.2f}"
+        yield f"  {_pairing_text(unpaired)}, {question.items:,}: a power of {achieved:.2f}"
     unit = "clusters" if assumptions.size > 1 else "items"
     yield f"  a tie takes, however small the differences are: {min_clusters_for_tie(margin):,} {unit}"
     return question.items if needed is None else needed.items
 
 
 def _cost_lines(plan: _TestPlan, items: int) -> Iterator[str]:
-    """Yield what a run with so many items takes, by the pilot's own runs."""
+    """Yield the tokens and dollars of a run with this number of items, at the pilot's rates."""
     from waybench.results.estimates import total_if_known
     from waybench.results.estimates._ledger import ledger
     from waybench.results.formatting import one_line
@@ -383,8 +389,8 @@ def _cost_lines(plan: _TestPlan, items: int) -> Iterator[str]:
     yield from limits
 
 
-def _horizon_text(question: PowerQuestion, horizons: HorizonDesign, pilot: PilotRun) -> str:
-    """Return the answer to a question about two horizons."""
+def _horizon_answer(question: PowerQuestion, horizons: HorizonDesign, pilot: PilotRun) -> str:
+    """Return the items or the detectable ratio for a comparison of two horizons, as lines of text."""
     from waybench.results.stats._horizon_ratios import HorizonPlan, detectable_factor, items_for_horizons
 
     if (question.items is None) == (question.ratio is None) or question.detect is not None or question.tie is not None:
@@ -398,7 +404,7 @@ def _horizon_text(question: PowerQuestion, horizons: HorizonDesign, pilot: Pilot
         if question.items is None
         else f"With {plural(question.items, 'item')} of each level and {at}"
     ]
-    for text, alpha in {f"{len(plan.levels)} levels": question.alpha, **dict(question.adjusted)}.items():
+    for text, alpha in {f"{len(plan.levels)} levels": question.alpha, **dict(question.adjusted_levels)}.items():
         if question.ratio is None:
             factor = detectable_factor(plan, question.items or 0, alpha=alpha, power=question.power)
             found = "none within the levels" if factor is None else f"ratios from {factor:.2f}"
@@ -418,6 +424,7 @@ def _horizon_text(question: PowerQuestion, horizons: HorizonDesign, pilot: Pilot
 
 
 def _read_levels(text: str) -> tuple[float, ...]:
+    """Return the levels in a text such as 5,7,9."""
     try:
         levels = sorted({float(number) for number in text.split(",")})
     except ValueError:

@@ -33,7 +33,7 @@ _SHORTEST_MODEL = 8
 _DISPENSABLE = "out", "tokens in", "requests", "retries"  # columns, the first to be left out first
 
 
-def evaluate_shown(*args: Any, progress: "RunProgress", display: str | None, **settings: Any) -> list[str]:
+def evaluate_with_progress(*args: Any, progress: "RunProgress", display: str | None, **settings: Any) -> list[str]:
     """Run `evaluate` with its progress on standard error: a live table on a terminal, plain lines elsewhere."""
     from waybench.evaluation import evaluate  # seconds to import
 
@@ -44,7 +44,7 @@ def evaluate_shown(*args: Any, progress: "RunProgress", display: str | None, **s
 
 @contextmanager
 def show_progress(progress: "RunProgress", display: str) -> Generator[None]:
-    """Show the progress of a run on standard error while a block runs, and one line about it in the end.
+    """Show the progress of a run on standard error while a block runs, and a summary line at the end.
 
     Args:
         progress: The progress.
@@ -73,11 +73,11 @@ class _Lines:
 
     @contextmanager
     def opened(self) -> Generator[None]:
-        """Do nothing: lines need no preparation."""
+        """Return a context that does nothing: lines need no preparation."""
         yield
 
     def refresh(self) -> None:
-        """Print what is new."""
+        """Print new notes, and a line for each task with enough progress."""
         _print_notes(self._progress, lambda line: click.echo(line, err=True))
         if self._is_silent:
             return
@@ -106,18 +106,18 @@ class _Live:
 
     @contextmanager
     def opened(self) -> Generator[None]:
-        """Take a part of the terminal, and give it back."""
+        """Return a context in which the table is on the terminal."""
         with self._live:
             yield
 
     def refresh(self) -> None:
-        """Draw the present state; notes are printed above it."""
+        """Print new notes, and redraw the table below them."""
         from rich.text import Text
 
         _print_notes(self._progress, lambda line: self._console.print(Text(line), soft_wrap=True))
-        self._live.update(self._draw(), refresh=True)
+        self._live.update(self._rendered_statuses(), refresh=True)
 
-    def _draw(self) -> "RenderableType":
+    def _rendered_statuses(self) -> "RenderableType":
         from rich.console import Group
         from rich.text import Text
 
@@ -129,18 +129,18 @@ class _Live:
         visible = [status for status in statuses if id(status) in chosen]
         more = len(statuses) - len(visible)
         below = [Text(f"and {plural(more, 'more task')}", style="dim")] if more else []
-        return Group(heading, *([_table(visible, self._console.size.width)] if visible else []), *below)
+        return Group(heading, *([_status_table(visible, self._console.size.width)] if visible else []), *below)
 
 
-def _table(statuses: Sequence["TaskStatus"], columns: int) -> "RenderableType":
-    """Return the table of tasks, as wide as the terminal has columns: names of models are cut, numbers are not.
+def _status_table(statuses: Sequence["TaskStatus"], columns: int) -> "RenderableType":
+    """Return the table of tasks, at most `columns` wide: names of models are cut, numbers are not.
 
     On a narrow terminal, tokens and requests are left out.
     """
     from rich.table import Table
     from rich.text import Text
 
-    from waybench.results.formatting import one_line, width
+    from waybench.results.formatting import one_line, text_width
 
     cells: dict[str, list[str]] = {
         "task": [one_line(status.task, _NAME) for status in statuses],
@@ -159,12 +159,14 @@ def _table(statuses: Sequence["TaskStatus"], columns: int) -> "RenderableType":
         if any(getattr(status, name) for status in statuses):
             cells[name] = [f"{getattr(status, name):,}" for status in statuses]
     cells["left"] = [status.state_text for status in statuses]
-    least = {title: max(map(width, (title, *texts))) for title, texts in cells.items()} | {"model": _SHORTEST_MODEL}
+    least = {title: max(map(text_width, (title, *texts))) for title, texts in cells.items()} | {
+        "model": _SHORTEST_MODEL
+    }
     for title in _DISPENSABLE:
         if title in cells and sum(least[name] + 2 for name in cells) > columns:
             del cells[title]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    widths = {title: max(map(width, (title, *texts))) for title, texts in cells.items()}
+    widths = {title: max(map(text_width, (title, *texts))) for title, texts in cells.items()}
     spare = columns - sum(widths.values()) - 2 * len(widths)
     for number, title in enumerate(cells):
         most = max(widths[title] + min(spare, 0), _SHORTEST_MODEL) if title == "model" else widths[title]
@@ -176,6 +178,7 @@ def _table(statuses: Sequence["TaskStatus"], columns: int) -> "RenderableType":
 
 
 def _print_notes(progress: "RunProgress", write: Callable[[str], None]) -> None:
+    """Write the notes of a progress, one line each, and remove them from it."""
     from waybench.results.formatting import one_line
 
     while progress.notes:
@@ -187,22 +190,22 @@ PARTS_EVERY = 30.0  # seconds between two reports
 
 @contextmanager
 def report_parts(
-    work: Callable[[], Iterable[Path]], done: Callable[[], str], tell: Callable[[str], None]
+    running_folders: Callable[[], Iterable[Path]], ended: Callable[[], str], tell: Callable[[str], None]
 ) -> Generator[None]:
-    """Say every half minute of a block how many parts have ended, and how far those in some folders are."""
+    """While a block runs, print every half minute the ended parts (`ended`) and the tasks in the running folders."""
     numbers = count(1)
 
-    def say() -> None:
-        tell(f"{done()}, {duration_text(next(numbers) * PARTS_EVERY)}")
-        for line in progress_lines(work()):
+    def print_status() -> None:
+        tell(f"{ended()}, {duration_text(next(numbers) * PARTS_EVERY)}")
+        for line in progress_lines(running_folders()):
             tell(f"  {line}")
 
-    with call_regularly(say, PARTS_EVERY, "waybench-parts"):
+    with call_regularly(print_status, PARTS_EVERY, "waybench-parts"):
         yield
 
 
 def progress_lines(folders: Iterable[Path]) -> list[str]:
-    """Return a line for each task that runs in some folders: its name, what is done, and the time that is left."""
+    """Return a line for each task that runs in these folders: its name, its share done, and the time left."""
     texts: list[str] = []
     for folder in folders:
         try:
@@ -216,7 +219,7 @@ def progress_lines(folders: Iterable[Path]) -> list[str]:
     return texts
 
 
-def ended_text(done: int, count: int) -> str:
+def ended_jobs_text(done: int, count: int) -> str:
     """Return how many jobs have ended, as in "3 of 12 jobs have ended"."""
     return f"{done} of {plural(count, 'job')} {'has' if done == 1 else 'have'} ended"
 
@@ -241,25 +244,26 @@ class ReportProgress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._stop()
+        self._close_bar()
 
     def __call__(self, stage: str, done: int, total: int, /) -> None:
-        """Show that so many of a total are done; a total of 0 is not known."""
+        """Show that this number is done, of a total (0 if it is not known)."""
         now = time.monotonic()
         if now - self._began < _SILENT:
             return
         if sys.stderr.isatty():
-            self._show(stage, done, total)
+            self._update_bar(stage, done, total)
         elif self._last == self._began or now - self._last >= _REPORT_EVERY:
             self._last = now
             to_stderr(f"report: {done:,}{f' of {total:,}' if total else ''} {_STAGES[stage]}")
 
-    def _show(self, stage: str, done: int, total: int) -> None:
+    def _update_bar(self, stage: str, done: int, total: int) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         if self._bar is None or stage != self._stage:
-            self._stop()  # a stage that has ended is not shown beside the next one, whose clock would go on for both
+            # A stage that has ended is not shown beside the next one, whose clock would go on for both.
+            self._close_bar()
             columns = (
                 TextColumn("{task.description}"),
                 BarColumn(),
@@ -277,7 +281,7 @@ class ReportProgress:
             self._last = now
             self._bar.refresh()
 
-    def _stop(self) -> None:
+    def _close_bar(self) -> None:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
@@ -285,7 +289,7 @@ class ReportProgress:
 
 @contextmanager
 def call_regularly(call: Callable[[], None], seconds: float, name: str) -> Generator[None]:
-    """Call a function every so many seconds of a block, in a thread of its own."""
+    """Call a function at intervals in a thread of its own, while a block runs."""
     stop = threading.Event()
 
     def keep_calling() -> None:

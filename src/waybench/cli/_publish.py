@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from waybench.cli._dataset import DATASET, write_dataset
-from waybench.cli._harbor import HARBOR, TaskSetOptions, write_key, write_tasks
+from waybench.cli._harbor import HARBOR, TaskSetOptions, write_harbor_tasks, write_new_key
 from waybench.cli._options import (
     ADDRESS,
     DATA_DIR,
@@ -22,11 +22,11 @@ from waybench.cli._options import (
     argument,
     chosen_workers,
     option,
-    read_secrets,
+    read_keys,
     with_parameters,
 )
-from waybench.cli._output import size_text, tell_skipped, to_stderr
-from waybench.cli._run_settings import assignments
+from waybench.cli._output import print_skipped, size_text, to_stderr
+from waybench.cli._run_settings import read_assignments
 from waybench.core import (
     UsageError,
     checked_commitment,
@@ -78,7 +78,7 @@ def leaderboard(
     if not folder.is_dir():
         raise UsageError(f"{folder}: there is no such folder; give the folder of the submissions")
     settings = read_settings(folder)
-    secrets = read_secrets(keys, key_files)
+    secrets = read_keys(keys, key_files)
     committed = {private_set.commitment for private_set in settings.private_sets}
     for key in secrets:
         if key_commitment(key) not in committed:
@@ -88,7 +88,7 @@ def leaderboard(
     site = make_writable_folder(out or folder / "site")
     board = read_board(folder, settings, keys=secrets, data_dir=data_dir, progress=_show_names("verifying"))
     written = write_leaderboard(site, settings, *board, progress=_show_names("writing"))
-    tell_skipped(written.skipped)
+    print_skipped(written.skipped)
     for refusal in board.refused:
         to_stderr(f"refused: {one_line(refusal.file, 80)}: {one_line(refusal.reason, 200)}")
     statuses = Counter(entry.status for entry in board.entries)
@@ -98,6 +98,7 @@ def leaderboard(
 
 
 def _show_names(what: str) -> Callable[[str], None] | None:
+    """Return a function that shows a name after `what` on the terminal; None without a terminal."""
     return (lambda name: click.echo(f"\r\x1b[K{what} {name}", err=True, nl=False)) if sys.stderr.isatty() else None
 
 
@@ -144,7 +145,7 @@ def export(
     """
     names = [str(folder) for folder in folders]
     if form == HARBOR:
-        write_tasks(names, out, task_set)
+        write_harbor_tasks(names, out, task_set)
         return
     if form == DATASET:
         write_dataset(names, out, task_set, dataset=dataset or "", answers=answers)
@@ -176,7 +177,7 @@ def export(
     else:
         files = citations(results)
     written = write_files(out, list(files))
-    tell_skipped(skipped)
+    print_skipped(skipped)
     episodes = sum(len(result.episodes) for result in results)
     click.echo(f"export: {plural(len(written), 'file')} of {plural(episodes, 'episode')} in {out}")
 
@@ -199,7 +200,7 @@ def submit(
     from waybench.submission._pack import pack
 
     skipped: list[Skipped] = []
-    with _bar("reading") as step:
+    with _record_counter("reading") as step:
         packed = pack(
             places,
             out,
@@ -209,7 +210,7 @@ def submit(
             on_problem=skipped.append,
             progress=lambda done: step(done, None),
         )
-    tell_skipped(skipped)
+    print_skipped(skipped)
     if packed.unconfirmed:
         click.echo(
             f"waybench: a new simulation does not agree with {plural(packed.unconfirmed, 'record')}: "
@@ -262,7 +263,7 @@ def verify(
     The exit status is 0 if it is verified, 1 if not, and 2 if PATH is no submission.
     """
     if signature is not None:
-        context.exit(_check(places, signature, signers))
+        context.exit(_check_signature(places, signature, signers))
     if signers is not None:
         raise UsageError("--signers: for --signature only; leave it out")
     if sign is not None and out is None:
@@ -270,7 +271,7 @@ def verify(
     for path in places:
         if not path.exists():
             raise UsageError(f"{path}: there is no such file or folder; give a submission or a folder of logs")
-    secrets = read_secrets(keys, key_files)
+    secrets = read_keys(keys, key_files)
     committed = [checked_commitment(text) for text in commitments]
     archives = [path for path in places if path.is_file() and path.suffix != ".eval"]
     if archives and len(places) > 1:
@@ -282,7 +283,7 @@ def verify(
 
     skipped: list[Skipped] = []
     workers = chosen_workers(executor_name, address)
-    with _bar("verifying") as step:
+    with _record_counter("verifying") as step:
         options: dict[str, Any] = {"keys": secrets, "data_dir": data_dir, "progress": step, "workers": workers}
         options["seconds"] = 60 * minutes
         if archives:
@@ -298,14 +299,15 @@ def verify(
             verdict = verify_logs(places, models=models, on_problem=skipped.append, **options)
     if committed:
         verdict = with_commitments(verdict, secrets, committed)
-    tell_skipped(skipped)
+    print_skipped(skipped)
     click.echo(json.dumps(verdict.to_json(), indent=1) if as_json else verdict.text())
     if out is not None:
-        _write(out, verdict, sign)
+        _write_verdict(out, verdict, sign)
     context.exit(0 if verdict.is_verified else NOT_VERIFIED)
 
 
-def _write(out: Path, verdict: Any, sign: Path | None) -> None:
+def _write_verdict(out: Path, verdict: Any, sign: Path | None) -> None:
+    """Write verdict.json and verdict.html, and sign them if a key is given."""
     from waybench.core import make_writable_folder
     from waybench.submission import verdict_page
     from waybench.submission._signatures import sign_verdict as sign_verdict
@@ -319,7 +321,8 @@ def _write(out: Path, verdict: Any, sign: Path | None) -> None:
         click.echo(f"signature: {sign_verdict(path, sign)}", err=True)
 
 
-def _check(places: Sequence[Path], signature: Path, signers: Path | None) -> int:
+def _check_signature(places: Sequence[Path], signature: Path, signers: Path | None) -> int:
+    """Check the signature of a verdict on a submission, print the result, and return the exit status."""
     if signers is None or len(places) != 1:
         raise UsageError("--signature: give one submission, and the allowed signers with --signers FILE")
     from waybench.submission import check_signature
@@ -333,17 +336,17 @@ def _check(places: Sequence[Path], signature: Path, signers: Path | None) -> int
 
 
 @contextmanager
-def _bar(what: str) -> Generator[Callable[[int, int | None], None]]:
-    """Show a line of progress on a terminal while a block runs; nothing elsewhere."""
+def _record_counter(label: str) -> Generator[Callable[[int, int | None], None]]:
+    """Yield a function that shows a count of records on the terminal; elsewhere it does nothing."""
     is_shown = sys.stderr.isatty()
 
-    def step(done: int, total: int | None) -> None:
+    def print_count(done: int, total: int | None) -> None:
         if is_shown and (done % _BAR_EVERY == 0 or done == total):
             of = "" if total is None else f" of {total:,}"
-            click.echo(f"\r{what} {done:,}{of} records", err=True, nl=False)
+            click.echo(f"\r{label} {done:,}{of} records", err=True, nl=False)
 
     try:
-        yield step
+        yield print_count
     finally:
         if is_shown:
             click.echo("\r\x1b[K", err=True, nl=False)
@@ -376,7 +379,7 @@ def commit(
             raise UsageError("TASK: give --model, too, and no key; a private set's key goes to -T key=file:PATH")
         from waybench.submission._parameters import run_commitment
 
-        text = json.dumps(run_commitment(task, assignments(parameters, "-T", "key=value"), model), indent=1)
+        text = json.dumps(run_commitment(task, read_assignments(parameters, "-T", "key=value"), model), indent=1)
         if out is None:
             click.echo(text)
         else:
@@ -388,8 +391,8 @@ def commit(
     if new:
         if keys or len(key_files) != 1:
             raise UsageError("--new: give one file for the new key with --key-file")
-        write_key(Path(key_files[0]))
-    secret_keys = read_secrets(keys, key_files)
+        write_new_key(Path(key_files[0]))
+    secret_keys = read_keys(keys, key_files)
     if not secret_keys:
         raise UsageError("give the key with --key-file FILE or --key env:NAME")
     for key in secret_keys:

@@ -20,14 +20,14 @@ from waybench.cli._options import (
     WORKERS,
     FiniteRange,
     chosen_workers,
-    is_copy,
-    like,
+    is_copy_of_url,
     log_places,
     option,
     require_folders,
+    same_option,
     with_parameters,
 )
-from waybench.cli._output import skipped_warning, tell_skipped, to_stderr, write_json
+from waybench.cli._output import print_skipped, skipped_warning, to_stderr, write_json
 from waybench.cli._progress import ReportProgress
 from waybench.core import (
     PROCESSES,
@@ -51,8 +51,8 @@ TITLE = option("Title of the site.", default="waybench")
 ALL_REPLAYS = -1
 
 
-def _most_replays(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    """Return how many replays of a model at a task have a page; `ALL_REPLAYS` for all, None for the default."""
+def _read_replay_limit(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    """Return the limit of --replays: `ALL_REPLAYS` for "all", None for the default."""
     if value is None or value == "all":
         return None if value is None else ALL_REPLAYS
     if not (value.isascii() and value.isdigit()):
@@ -68,8 +68,8 @@ def report(
         "Folder for the site; DIR/site by default, or a folder `site` beside FILE.", "--out", "-o"
     ),
     title: str = TITLE,
-    prices: Path | None = like(PRICES),
-    price: tuple[str, ...] = like(PRICE, default=()),
+    prices: Path | None = same_option(PRICES),
+    price: tuple[str, ...] = same_option(PRICE, default=()),
     published: bool = option("Show the papers' rows beside the results, marked as not run here."),
     models: Path | None = option(
         "Names, sizes, dates and series of models, as TOML, for charts against size and date.", metavar="FILE"
@@ -78,7 +78,7 @@ def report(
     replays: int | None = option(
         "Pages of replays: all, or at most NUMBER for each model and task. By default all for up to 2,000 episodes, "
         "and 1 to 20 for each model and task beyond that; `waybench view` makes the others when you open them.",
-        callback=_most_replays,
+        callback=_read_replay_limit,
         type=str,
         metavar="all|NUMBER",
     ),
@@ -92,9 +92,9 @@ def report(
     it needs no server or network.
     """
     with ReportProgress() as progress:
-        site = build(
+        site = build_report(
             folders,
-            out or site_beside(folders[0]),
+            out or default_site_folder(folders[0]),
             title,
             load_prices(prices, price),
             models,
@@ -107,14 +107,14 @@ def report(
     click.echo(f"report: {site}")
 
 
-def site_beside(first: Path) -> Path:
-    """Return where a site goes if the user does not say: into the first folder, or beside the first file."""
-    if is_copy(first):
+def default_site_folder(first: Path) -> Path:
+    """Return the folder of the site if --out is not given: in the first folder, or beside the first file."""
+    if is_copy_of_url(first):
         raise UsageError("the logs are at a URL: say with --out in which folder of this machine the site goes")
     return (first.parent if os.path.isfile(first) else first) / "site"
 
 
-def build(
+def build_report(
     folders: tuple[Path, ...],
     out: Path,
     title: str,
@@ -130,7 +130,7 @@ def build(
     also_replays: frozenset[str] = frozenset(),
     workers: Workers | None = None,
 ) -> "Report":
-    """Read the logs of some folders and write the site.
+    """Read the logs of some folders and write the report's site.
 
     Args:
         folders: The folders, and files of records.
@@ -195,15 +195,15 @@ def build(
             replays=replays,
         )
     except WaybenchError:  # such as that there is no episode, which what was passed over explains
-        tell_skipped(skipped, tell)
+        print_skipped(skipped, tell)
         raise
-    tell_skipped(report.passed_over, tell)
-    _tell_notes(report, out, models, tell)
+    print_skipped(report.passed_over, tell)
+    _print_report_notes(report, out, models, tell)
     return report
 
 
-def _tell_notes(report: "Report", out: Path, models: Path | None, tell: Callable[[str], None]) -> None:
-    """Tell what the user should know of a report: what is not in it, and what files of prices and models lack."""
+def _print_report_notes(report: "Report", out: Path, models: Path | None, tell: Callable[[str], None]) -> None:
+    """Tell which results are not in a report, and what files of prices and models lack."""
     from waybench.results.formatting import one_line
 
     if report.passed_over:
@@ -266,8 +266,8 @@ def view(
     folders: tuple[Path, ...] = log_places("DIR|URL|FILE"),
     out: Path | None = option("Folder for the site; by default as for `waybench report`.", "--out", "-o"),
     title: str = TITLE,
-    prices: Path | None = like(PRICES),
-    price: tuple[str, ...] = like(PRICE, default=()),
+    prices: Path | None = same_option(PRICES),
+    price: tuple[str, ...] = same_option(PRICE, default=()),
     port: int | None = option(
         "Port of the server; by default 7575, or the next free one.", type=click.IntRange(0, 65535)
     ),
@@ -284,8 +284,8 @@ def view(
 
     price_table = load_prices(prices, price)  # an error in it is shown now, and not by every build
     require_folders(folders, "; to start before the run, create the folder first")
-    site = make_writable_folder(out or site_beside(folders[0]))
-    if any(map(is_copy, folders)):
+    site = make_writable_folder(out or default_site_folder(folders[0]))
+    if any(map(is_copy_of_url, folders)):
         to_stderr("view: logs at a URL are copied once; start again to see newer ones")
     listener, token = open_listener(port), new_token()
     url = address_with_token(listener, token)
@@ -293,7 +293,7 @@ def view(
     if open_browser:
         threading.Thread(target=open_page, args=(url,), daemon=True).start()
     serve(
-        partial(build_once, folders, site, title, price_table),
+        partial(build_live_site, folders, site, title, price_table),
         listener,
         site,
         folders,
@@ -305,7 +305,7 @@ def view(
     )
 
 
-def build_once(
+def build_live_site(
     folders: tuple[Path, ...],
     site: Path,
     title: str,
@@ -313,21 +313,21 @@ def build_once(
     *,
     replays: frozenset[str] = frozenset(),
 ) -> "BuildOutcome":
-    """Build the site, with its charts as PNG, and say what became of it; this is called in a process of its own."""
+    """Build the site with charts as PNG, and return what the live server needs; called in a process of its own."""
     from waybench.reporting.view._serve import BuildOutcome
     from waybench.results.logs._logs import NoEpisodesError
 
     notes: list[str] = []
     try:
         # No further processes: this one may be ended at any time, and they would be left.
-        build(folders, site, title, prices, png=True, tell=notes.append, processes=1, also_replays=replays)
+        build_report(folders, site, title, prices, png=True, tell=notes.append, processes=1, also_replays=replays)
     except WaybenchError as error:
         return BuildOutcome(tuple(notes), " ".join(str(error).split()), empty=isinstance(error, NoEpisodesError))
     return BuildOutcome(tuple(notes))
 
 
 def _first_commands(folder: Path) -> dict[str, str]:
-    """Return commands that produce first results for an empty folder, by what they are for."""
+    """Return commands that produce first results for an empty folder, by purpose."""
     models = {
         "Run a hosted model, with its API key in an environment variable:": "openai/gpt-4o",
         "Or run an embedded player, which needs no API key or network:": "waybench/noisy-0.3",
@@ -337,7 +337,7 @@ def _first_commands(folder: Path) -> dict[str, str]:
 
 
 def open_page(url: str) -> None:
-    """Open a page in the user's browser, or say that there is none."""
+    """Open a page in the user's browser, or print its address if there is none."""
     if not webbrowser.open(url):
         to_stderr(f"no browser found: open {url} yourself")
 
@@ -374,7 +374,7 @@ def profile(
         read_logs(*folders, on_problem=skipped.append), on_problem=skipped.append, confirm=True
     )
     rows = with_reference_bounds((episode.record for episode in measured), rows)
-    tell_skipped(skipped)
+    print_skipped(skipped)
     ability = model_profiles(rows, include_references=references)
     if out is not None:
         write_json(out, ability.to_json())

@@ -13,7 +13,7 @@ import click
 
 from waybench.cli._options import argument, option, with_parameters
 from waybench.cli._run import run
-from waybench.cli._run_settings import RunSettings, combinations, plan_runs
+from waybench.cli._run_settings import RunSettings, parameter_combinations, plan_runs
 from waybench.core import UsageError, WaybenchError, make_writable_folder, plural
 from waybench.evaluation.tasks import TaskEntry, count_episodes, find_task
 from waybench.evaluation.tasks._catalogue import check_playable
@@ -96,20 +96,20 @@ def reproduce(
             click.echo(f"{source.name:12} {source.title} ({source.source}); {count}")
         return
     elif table is None:
-        click.echo(_listing(find_paper(paper)))
+        click.echo(_paper_text(find_paper(paper)))
         return
     else:
         source = find_paper(paper)
         chosen = [(source, find_table(source, table))]
     run_options = [*_model_options(models), *options]
-    entries = _entries(chosen, out, run_options, limit, in_one_folder=every)
+    entries = _plan_entries(chosen, out, run_options, limit, in_one_folder=every)
     if dry_run:
         for step in (step for entry in entries if not entry.is_repeated for step in entry.steps):
             click.echo(step.text + (f"  # {step.command.by_hand}" if step.command.by_hand else ""))
         return
     if not models and any(command.tasks for _, part in chosen for command in part.commands):
         raise UsageError("no model: name one with --model, or see the commands with --dry-run")
-    entries = [replace(entry, steps=[_checked(step) for step in entry.steps]) for entry in entries]
+    entries = [replace(entry, steps=[_check_step(step) for step in entry.steps]) for entry in entries]
     steps = [step for entry in entries if not entry.is_repeated for step in entry.steps]
     playable = [step for step in steps if not step.problem]
     if not playable and (problems := dict.fromkeys(step.problem for step in steps if not step.is_for_user)):
@@ -118,10 +118,12 @@ def reproduce(
         if step.problem:
             click.echo(f"left out: {step.text}: {step.problem}")
     if any(step.episodes for step in playable):
-        click.echo(_amount(playable, len(models)))
-    failed = [_name(entry) for entry in entries if not _reproduced(entry, may_raise=not every, has_title=every)]
+        click.echo(_amount_text(playable, len(models)))
+    failed = [
+        _entry_name(entry) for entry in entries if not _reproduce_entry(entry, may_raise=not every, has_title=every)
+    ]
     if every:
-        left_out = [_name(entry) for entry in entries if any(step.problem for step in entry.steps)]
+        left_out = [_entry_name(entry) for entry in entries if any(step.problem for step in entry.steps)]
         ran = f"{plural(len(entries) - len(failed), 'table or figure', 'tables and figures')} of {len(entries)}"
         click.echo(f"\n{ran} ran to the end; with commands left out: {', '.join(left_out) or 'none'}")
     if failed:
@@ -130,11 +132,11 @@ def reproduce(
         sys.exit(1)
 
 
-def _name(entry: Entry) -> str:
+def _entry_name(entry: Entry) -> str:
     return f"{entry.paper.name} {entry.table.id}"
 
 
-def _entries(
+def _plan_entries(
     chosen: Sequence[tuple[Paper, PaperTable]],
     out: Path | None,
     run_options: Sequence[str],
@@ -142,7 +144,7 @@ def _entries(
     *,
     in_one_folder: bool,
 ) -> list[Entry]:
-    """Return tables with their commands; what several of them need is run once."""
+    """Return tables with their commands; commands that several tables share run once."""
     entries: list[Entry] = []
     for paper, table in chosen:
         needed = paper.name, table.commands
@@ -152,18 +154,21 @@ def _entries(
             continue
         default = DEFAULT_OUT / paper.name / table.id
         folder = default if out is None else out / paper.name / table.id if in_one_folder else out
-        steps = [Step(command, _words(command, paper, table, folder, run_options, limit)) for command in table.commands]
+        steps = [
+            Step(command, _command_words(command, paper, table, folder, run_options, limit))
+            for command in table.commands
+        ]
         entries.append(Entry(paper, table, folder, steps))
     return entries
 
 
-def _reproduced(entry: Entry, *, may_raise: bool, has_title: bool) -> bool:
-    """Run the commands of a table that can run and print it; return whether all of them came to their end."""
+def _reproduce_entry(entry: Entry, *, may_raise: bool, has_title: bool) -> bool:
+    """Run the commands of a table that can run, and print the table; return whether all of them finished."""
     if has_title:
-        click.echo(f"\n## {_name(entry)}: {entry.table.shows}")
+        click.echo(f"\n## {_entry_name(entry)}: {entry.table.shows}")
     steps = [] if entry.is_repeated else [step for step in entry.steps if not step.problem]
-    is_complete = _run_all(steps, entry.folder, may_raise=may_raise)
-    click.echo(f"\n{_result(entry.paper, entry.table, entry.folder)}")
+    is_complete = _run_steps(steps, entry.folder, may_raise=may_raise)
+    click.echo(f"\n{_result_text(entry.paper, entry.table, entry.folder)}")
     return is_complete
 
 
@@ -171,10 +176,10 @@ def _model_options(models: Sequence[str]) -> list[str]:
     return [*chain.from_iterable(("--model", model) for model in models or ("MODEL",))]
 
 
-def _words(
+def _command_words(
     command: Command, paper: Paper, table: PaperTable, folder: Path, run_options: Sequence[str], limit: int | None
 ) -> list[str]:
-    """Return the arguments of `waybench`; the folder that is given stands where the paper's file has the default."""
+    """Return the arguments of a paper's command, with the folder and the limit that the user gives."""
     if not command.tasks:
         default = (DEFAULT_OUT / paper.name / table.id).as_posix()
         return [word.replace(default, str(folder)) for word in shlex.split(command.line)[1:]]
@@ -183,15 +188,15 @@ def _words(
     return ["run", *command.arguments, *run_options]
 
 
-def _checked(step: Step) -> Step:
-    """Return a command with what is missing to run it here, and how much it runs."""
+def _check_step(step: Step) -> Step:
+    """Return a step with its number of episodes, or with what is missing to run it here."""
     command = step.command
     if command.by_hand:
         return replace(step, problem=command.by_hand, is_for_user=True)
     if missing := [name for name in command.needs if not os.path.exists(name)]:
         return replace(step, problem=f"write {', '.join(missing)} first", is_for_user=True)
     try:
-        runs = _runs(step.words[1:]) if command.tasks else []
+        runs = _planned_runs(step.words[1:]) if command.tasks else []
         for entry, args in runs:
             check_playable(entry, args)
         return replace(step, episodes=tuple(count_episodes(entry, args) for entry, args in runs))
@@ -201,23 +206,23 @@ def _checked(step: Step) -> Step:
         return replace(step, problem=error.format_message())
 
 
-def _runs(words: Sequence[str]) -> list[tuple[TaskEntry, dict[str, Any]]]:
-    """Return the tasks of a `waybench run` with their parameters, checked as the command itself checks them."""
+def _planned_runs(words: Sequence[str]) -> list[tuple[TaskEntry, dict[str, Any]]]:
+    """Return the tasks of a `waybench run` command with their arguments, checked as the command does."""
     from waybench.evaluation._provider import check_player_exists  # seconds to import
 
     settings = RunSettings(**run.make_context("waybench run", list(words)).params)
     settings.evaluate_arguments()
     parameters = settings.task_parameters(None)
     entries = [*map(find_task, dict.fromkeys(settings.tasks))]
-    runs, _ = plan_runs(entries, parameters, combinations(settings.each, parameters), settings.prices)
+    runs, _ = plan_runs(entries, parameters, parameter_combinations(settings.each, parameters), settings.prices)
     for model in settings.models:
         if model.startswith("waybench/"):
             check_player_exists(model.removeprefix("waybench/"), [env for entry, _ in runs for env in entry.envs])
     return runs
 
 
-def _amount(steps: Sequence[Step], models: int) -> str:
-    """Return how much is going to be run, since it may cost money."""
+def _amount_text(steps: Sequence[Step], models: int) -> str:
+    """Return the number of episodes to run, in words."""
     counts = [count for step in steps for count in step.episodes]
     episodes = sum(count or 0 for count in counts)
     count = plural(episodes, "episode")
@@ -227,8 +232,8 @@ def _amount(steps: Sequence[Step], models: int) -> str:
     return f"{count} {where}; an episode takes a request at least"
 
 
-def _run_all(steps: Sequence[Step], folder: Path, *, may_raise: bool) -> bool:
-    """Run commands one after the other; return whether all of them came to their end.
+def _run_steps(steps: Sequence[Step], folder: Path, *, may_raise: bool) -> bool:
+    """Run commands one after the other; return whether all of them finished.
 
     Raises:
         WaybenchError: If the first one fails before anything is run and `may_raise`.
@@ -239,7 +244,7 @@ def _run_all(steps: Sequence[Step], folder: Path, *, may_raise: bool) -> bool:
         for name, text in step.command.files.items():
             make_writable_folder(folder).joinpath(name).write_text(text, encoding="utf-8")
         try:
-            is_complete &= not _run(step, folder)
+            is_complete &= not _run_step(step, folder)
         except (WaybenchError, click.ClickException) as error:
             if may_raise and not number:
                 raise
@@ -249,8 +254,8 @@ def _run_all(steps: Sequence[Step], folder: Path, *, may_raise: bool) -> bool:
     return is_complete
 
 
-def _run(step: Step, folder: Path) -> int:
-    """Run a command; return its exit status."""
+def _run_step(step: Step, folder: Path) -> int:
+    """Run a command in this process; return its exit status."""
     try:
         words = [*step.words, "--out", str(folder)] if step.command.tasks else step.words
         waybench = click.get_current_context().find_root().command
@@ -259,13 +264,15 @@ def _run(step: Step, folder: Path) -> int:
         return int(bool(ended.code))
 
 
-def _listing(paper: Paper) -> str:
+def _paper_text(paper: Paper) -> str:
+    """Return the title of a paper and a list of its tables."""
     lines = [f"{paper.title} ({paper.source})", "", *paper.about.splitlines(), ""]
     lines += [f"{table.id:12} {table.shows}" for table in paper.tables]
     return "\n".join([*lines, "", f"waybench reproduce {paper.name} TABLE --model MODEL makes one of them."])
 
 
-def _result(paper: Paper, table: PaperTable, folder: Path) -> str:
+def _result_text(paper: Paper, table: PaperTable, folder: Path) -> str:
+    """Return a table of the runs in a folder beside the published numbers."""
     from waybench.results import by_level, overall, read_logs
     from waybench.results.estimates._difficulty import spreads_over_attempts, spreads_over_sets
     from waybench.results.published import match_published, published_text

@@ -9,36 +9,36 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from waybench.cli._decide import comparison_settings, decision_plans, fix_plans, plan_text
-from waybench.cli._environments import refuse_places
+from waybench.cli._decide import comparison_settings, decision_plans, plan_text, write_plans
+from waybench.cli._environments import refuse_local_environments
 from waybench.cli._options import (
     PRICE,
     PRICES,
     RUN_FOLDER,
     GroupedCommand,
     chosen_executor,
-    like,
     option,
     require_folders,
+    same_option,
     with_parameters,
 )
 from waybench.cli._output import print_summary, to_stderr
 from waybench.cli._parts import (
     NO_BUDGET,
     RunPart,
+    mirrored_part_folder,
     part_arguments,
-    part_folder,
     price_notes,
     quote_lines,
     refuse_secrets,
     run_budget,
     run_parts,
-    split,
+    split_run,
     task_loaders,
 )
-from waybench.cli._progress import ReportProgress, evaluate_shown
-from waybench.cli._report import build
-from waybench.cli._run_settings import RUN_OPTIONS, RunSettings, combinations, plan_runs
+from waybench.cli._progress import ReportProgress, evaluate_with_progress
+from waybench.cli._report import build_report
+from waybench.cli._run_settings import RUN_OPTIONS, RunSettings, parameter_combinations, plan_runs
 from waybench.core import (
     LOCAL_MODELS,
     PROBE,
@@ -125,7 +125,7 @@ def run(settings: RunSettings) -> None:
         parse_budget(budget)  # what is no budget is refused even where it limits nothing
     parameters = settings.task_parameters(budget if searches and budget != NO_BUDGET else None)
     prices = load_prices(settings.prices, settings.price)
-    chosen, partly = plan_runs(entries, parameters, combinations(settings.each, parameters), settings.prices)
+    chosen, partly = plan_runs(entries, parameters, parameter_combinations(settings.each, parameters), settings.prices)
     for line in partly if len(entries) > 1 else ():
         click.echo(line, err=True)
     comparison = comparison_settings(settings, len(chosen))
@@ -138,7 +138,7 @@ def run(settings: RunSettings) -> None:
 
     engine = chosen_executor(settings.executor_name, settings.address, settings.gpus_per_model or 0)
     if engine is not None:
-        refuse_places(settings.tasks, "--executor")
+        refuse_local_environments(settings.tasks, "--executor")
     if engine is None and settings.shards > 1:
         raise UsageError("--shards: without an executor there is one job only; add --executor, or use -T shard=1/2")
     is_local = not is_url(out)
@@ -163,19 +163,19 @@ def run(settings: RunSettings) -> None:
     if engine is not None:
         if not is_on_this_machine(engine):
             refuse_secrets(run_part)
-        parts = split(run_part, by_task=not settings.gpus_per_model, shards=settings.shards)
+        parts = split_run(run_part, by_task=not settings.gpus_per_model, shards=settings.shards)
         for line in opening:
             click.echo(line, err=True)
         parts = _with_budgets(parts, needed, is_given=budget is not None)
-        _run_with(engine, parts, prices, levels=settings.levels)
+        _run_on_executor(engine, parts, prices, levels=settings.levels)
         return
     progress = run_part.progress()
     progress.opening, progress.most_requests = opening, sum(quote.requests for _, quote in quotes)
     loaders, arguments = part_arguments(run_part)
     try:
-        with nullcontext(Path(out)) if is_local else part_folder(run_part, progress.notes.append) as folder:
-            fix_plans(plans, folder)
-            unfinished = evaluate_shown(
+        with nullcontext(Path(out)) if is_local else mirrored_part_folder(run_part, progress.notes.append) as folder:
+            write_plans(plans, folder)
+            unfinished = evaluate_with_progress(
                 loaders, models, folder, **arguments, display=settings.display, progress=progress
             )
     except KeyboardInterrupt:
@@ -183,7 +183,7 @@ def run(settings: RunSettings) -> None:
         raise
     if progress.budget_is_spent:
         click.echo(progress.interrupted_text, err=True)
-    status = _summarise(out, prices, () if progress.budget_is_spent else unfinished, levels=settings.levels)
+    status = _print_run_summary(out, prices, () if progress.budget_is_spent else unfinished, levels=settings.levels)
     if status or unfinished:
         sys.exit(status or 1)
 
@@ -192,9 +192,9 @@ def run(settings: RunSettings) -> None:
 @with_parameters
 def results(
     folder: Path = RUN_FOLDER,
-    prices: Path | None = like(PRICES),
-    price: tuple[str, ...] = like(PRICE, default=()),
-    levels: bool = like(RUN_OPTIONS["levels"], default=False),
+    prices: Path | None = same_option(PRICES),
+    price: tuple[str, ...] = same_option(PRICE, default=()),
+    levels: bool = same_option(RUN_OPTIONS["levels"], default=False),
 ) -> None:
     """Print the results of a run again, without a request to any model.
 
@@ -213,7 +213,7 @@ def _quote_tasks(
     *,
     quote_only: bool,
 ) -> "tuple[list[tuple[str, TaskQuote]], list[str]]":
-    """Print what tasks ask of each model, for searches and for `--quote`.
+    """Print the estimated requests, tokens and dollars of tasks: of searches, and with `--quote` of all.
 
     Returns:
         The quotes by the tasks' names, and the lines on the other tasks, which are shown when the run begins.
@@ -241,7 +241,7 @@ def _quote_tasks(
 
 
 def _with_budgets(parts: Sequence[RunPart], needed: Mapping[str, float], *, is_given: bool) -> list[RunPart]:
-    """Return the parts of a run, each with its share of a budget that was given, or with that of its own ladders."""
+    """Return the parts of a run with budgets: a share of the user's one, or that of the part's own ladders."""
     if parts[0].budget.amount is None:
         return list(parts)
     if is_given:
@@ -254,20 +254,20 @@ def _with_budgets(parts: Sequence[RunPart], needed: Mapping[str, float], *, is_g
     ]
 
 
-def _run_with(engine: Executor, parts: Sequence[RunPart], prices: Prices, *, levels: bool) -> None:
-    """Run a run's parts where an executor runs them."""
+def _run_on_executor(engine: Executor, parts: Sequence[RunPart], prices: Prices, *, levels: bool) -> None:
+    """Run the parts of a run on an executor, print the summary, and exit."""
     try:
         unfinished = run_parts(parts, engine)
     except KeyboardInterrupt:
         click.echo("Interrupted. What is finished is kept. To resume, run the same command again.", err=True)
         raise
-    status = _summarise(parts[0].out, prices, unfinished, levels=levels) if engine.is_whole else 0
+    status = _print_run_summary(parts[0].out, prices, unfinished, levels=levels) if engine.is_whole else 0
     if status or unfinished:
         sys.exit(status or 1)
 
 
-def _summarise(out: str, prices: Prices, unfinished: Sequence[str], *, levels: bool) -> int:
-    """Print the summary of a run, whose folder may be elsewhere; return the exit status (`print_summary`)."""
+def _print_run_summary(out: str, prices: Prices, unfinished: Sequence[str], *, levels: bool) -> int:
+    """Print the summary of a run whose folder is a path or URL; return the exit status (`print_summary`)."""
     folder = download_folder(out, cache_folder()) if is_url(out) else Path(out)
     return print_summary(folder, prices, unfinished, levels=levels, url=out)
 
@@ -312,16 +312,16 @@ def demo(
         config: dict[str, Json] = {"max_tokens": MOST_TOKENS}
         evaluate(task_loaders(DEMO_MODEL.items()), [f"waybench/{model}"], folder, config=config)
     with ReportProgress() as progress:
-        report = build((out,), out / "site", "waybench demo", progress=progress)
+        report = build_report((out,), out / "site", "waybench demo", progress=progress)
     click.echo(matrix_text(matrix(report.rows)))
     click.echo(f"\nHorizons on {DEMO_HORIZON[0]}, with the horizon that is known by construction:")
-    for line in _horizons(out / DEMO_HORIZON[0]):
+    for line in _horizon_lines(out / DEMO_HORIZON[0]):
         click.echo(f"  {line}")
     click.echo(f"\nreport: {report.index}")
 
 
-def _horizons(folder: Path) -> list[str]:
-    """Return a line for each player's search: the horizon that it found and the one that is known."""
+def _horizon_lines(folder: Path) -> list[str]:
+    """Return a line for each player's search: the horizon that was found and the known one."""
     from waybench.results import read_logs
     from waybench.results.horizons._searches import search_results
     from waybench.results.horizons._text import reference_text

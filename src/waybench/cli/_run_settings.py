@@ -20,9 +20,9 @@ from waybench.cli._options import (
     THINK_TAGS_OPTION,
     FiniteRange,
     argument,
-    check_visible_key,
-    like,
     option,
+    refuse_strong_key,
+    same_option,
 )
 from waybench.core import Json, UsageError, is_secret_name
 from waybench.core._replies import join_think_tags
@@ -70,7 +70,7 @@ class RunSettings:
         "oracle:4+random:1.",
         metavar="PLAYER:STEPS[+...]",
     )
-    think_tags: tuple[str, str] | None = like(THINK_TAGS_OPTION)
+    think_tags: tuple[str, str] | None = same_option(THINK_TAGS_OPTION)
     limit: int | None = option(
         "Items of each level, set or map: the task's parameter `limit`, which `waybench list TASK` describes.",
         type=_POSITIVE,
@@ -104,16 +104,16 @@ class RunSettings:
         "an optimal player without reasoning needs up to the last level if that is more.",
         metavar="AMOUNT",
     )
-    prices: Path | None = like(PRICES)
-    price: tuple[str, ...] = like(PRICE, default=())
+    prices: Path | None = same_option(PRICES)
+    price: tuple[str, ...] = same_option(PRICE, default=())
     quote_only: bool = option("Print what each task asks of each model, and exit.", "--quote", default=False)
     out: str = option(
         "Log folder, also by URL (s3://bucket/folder, gs://...); keys for it come from the environment.",
         metavar="DIR|URL",
         default=str(DEFAULT_OUT),
     )
-    executor_name: str | None = like(EXECUTOR)
-    address: str = like(ADDRESS, default="")
+    executor_name: str | None = same_option(EXECUTOR)
+    address: str = same_option(ADDRESS, default="")
     gpus_per_model: float | None = option(
         "GPUs that each model needs; the executor finds them. A job is then a model with all tasks.",
         type=FiniteRange(min=0, min_open=True),
@@ -169,34 +169,35 @@ class RunSettings:
     )
 
     def task_parameters(self, budget: str | None) -> dict[str, Json]:
-        """Return the parameters that -T and options give to tasks, with the budget by which searches plan."""
+        """Return the parameters of tasks that -T and options give, with the budget of searches."""
         flags = {name: getattr(self, name) for name in _FLAGS}
         tags = self.think_tags and join_think_tags(*self.think_tags)
         return task_parameters(self.parameters, **flags, think_tags=tags, budget=budget)
 
     def evaluate_arguments(self) -> dict[str, Any]:
-        """Return the arguments of `waybench.evaluation.evaluate` that say how models are asked."""
+        """Return the arguments of `waybench.evaluation.evaluate` that do not depend on the tasks."""
         timeout = {"attempt_timeout": self.timeout} if self.timeout else {}
         return {
             "model_base_url": self.model_base_url,
-            "model_args": model_arguments(self.model_args),
+            "model_args": read_model_arguments(self.model_args),
             "config": {**self._generation_settings(), **timeout},
             "limits": {"time_limit": self.time_limit, "token_limit": self.token_limit},
             "rerun": self.rerun,
             "check": not self.no_check,
-            **({"states": (self.states, self._layers())} if self.states else {}),
+            **({"states": (self.states, self._layer_numbers())} if self.states else {}),
         }
 
-    def _layers(self) -> tuple[int, ...]:
+    def _layer_numbers(self) -> tuple[int, ...]:
+        """Return the numbers of --layers."""
         layers = (self.layers or "").split(",") if self.layers else []
         if not all(layer.isdecimal() and layer.isascii() for layer in layers):
             raise UsageError(f"--layers {str(self.layers)[:60]}: give numbers of layers, such as 0,8,16")
         return tuple(map(int, layers))
 
     def _generation_settings(self) -> dict[str, Json]:
-        """Return the values of -G, and those of the generation settings that have an option of their own."""
+        """Return the model's generation settings, from -G and from their own options."""
         config = {name: value for name in _GENERATION if (value := getattr(self, name)) is not None}
-        others = {name: json_or_text(text) for name, text in pairs(self.generation, "-G").items()}
+        others = {name: json_or_text(text) for name, text in read_pairs(self.generation, "-G").items()}
         for name in others:
             if name in config:
                 raise UsageError(f"-G {name}: --{name.replace('_', '-')} is given, too; give one of them")
@@ -211,8 +212,8 @@ RUN_OPTIONS: Mapping[str, Any] = {setting.name: setting for setting in fields(Ru
 """Name of a field -> the field, for the commands that share an option with `waybench run`."""
 
 
-def assignments(texts: Iterable[str], flag: str, form: str = "option=value") -> dict[str, Json]:
-    """Read texts of the form option=value; the last value of an option counts, and the options make the types."""
+def read_assignments(texts: Iterable[str], flag: str, form: str = "option=value") -> dict[str, Json]:
+    """Return the values of texts of the form option=value, as text; the last value of an option counts."""
     values: dict[str, Json] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -226,27 +227,27 @@ def assignments(texts: Iterable[str], flag: str, form: str = "option=value") -> 
     return values
 
 
-def pairs(texts: Iterable[str], flag: str) -> dict[str, Json]:
-    """Read texts of the form key=value, where a key may have "-" for "_"."""
-    values = {name.replace("-", "_"): value for name, value in assignments(texts, flag, "key=value").items()}
+def read_pairs(texts: Iterable[str], flag: str) -> dict[str, Json]:
+    """Return the values of texts of the form key=value, with "_" for "-" in keys; strong keys are refused."""
+    values = {name.replace("-", "_"): value for name, value in read_assignments(texts, flag, "key=value").items()}
     for name, value in values.items():
         for key in str(value).split(",") if name.rpartition(".")[2] == "key" else ():
-            check_visible_key(key)
+            refuse_strong_key(key)
     return values
 
 
 def task_parameters(texts: Iterable[str], **flags: float | str | None) -> dict[str, Json]:
-    """Return the parameters of tasks that -T gives, and those that have a flag of their own, where it was given."""
-    parameters = pairs(texts, "-T")
+    """Return the parameters of -T and the given `flags`; raise a UsageError for one in both."""
+    parameters = read_pairs(texts, "-T")
     for name, value in flags.items():
         if value is not None and name in parameters:
             raise UsageError(f"--{name.replace('_', '-')} and -T {name} are the same parameter: give one of them")
     return parameters | {name: value for name, value in flags.items() if value is not None}
 
 
-def combinations(texts: Iterable[str], parameters: Mapping[str, Json]) -> list[dict[str, Json]]:
-    """Return the parameters of each run, of parameters of which every value is run."""
-    several = {name: dict.fromkeys(str(values).split(",")) for name, values in pairs(texts, "--each").items()}
+def parameter_combinations(texts: Iterable[str], parameters: Mapping[str, Json]) -> list[dict[str, Json]]:
+    """Return the parameters of each run: all combinations of the values of --each."""
+    several = {name: dict.fromkeys(str(values).split(",")) for name, values in read_pairs(texts, "--each").items()}
     for name, values in several.items():
         if name in parameters:
             raise UsageError(f"--each {name} and -T {name} are the same parameter: give one of them")
@@ -261,7 +262,7 @@ def plan_runs(
     variants: Sequence[Mapping[str, Json]],
     prices: Path | None,
 ) -> tuple[list[tuple[TaskEntry, dict[str, Any]]], list[str]]:
-    """Return the tasks to run, each with its own parameters, checked.
+    """Return the tasks to run, each with its own checked arguments.
 
     A parameter goes to those of the tasks that have it; one of the form TASK.parameter goes to that task alone.
 
@@ -275,21 +276,21 @@ def plan_runs(
         The runs, and a line for each parameter that went to a part of the tasks only.
     """
     names = dict.fromkeys([*parameters, *(name for variant in variants for name in variant)])
-    takers = {name: list(_takers(name, entries)) for name in names}
+    takers = {name: list(_tasks_with_parameter(name, entries)) for name in names}
     for name, tasks in takers.items():
         if not tasks:
-            raise UsageError(_unknown(name, entries))
+            raise UsageError(_unknown_parameter_message(name, entries))
     runs: list[tuple[TaskEntry, dict[str, Any]]] = []
     for entry in entries:
         for values in variants:
             args = {
-                _plain(name, entry): value
+                _without_task_name(name, entry): value
                 for name, value in sorted({**parameters, **values}.items(), key=lambda pair: "." in pair[0])
                 if entry in takers[name]
             }
             if prices and "prices" in _option_names(entry):
                 args["prices"] = str(prices)
-            run = entry, task_args(entry, args)
+            run = entry, check_task_args(entry, args)
             if run not in runs:  # a parameter with several values may not be this task's
                 runs.append(run)
     partial = [
@@ -300,8 +301,8 @@ def plan_runs(
     return runs, partial
 
 
-def task_args(entry: TaskEntry, args: dict[str, Any]) -> dict[str, Any]:
-    """Return the given parameters of a task, checked; parameters left out keep their defaults."""
+def check_task_args(entry: TaskEntry, args: dict[str, Any]) -> dict[str, Any]:
+    """Return the given arguments of a task, checked and converted to the types of its options."""
     checked = entry.resolve(args)
     return {name: checked[name] for name in args}
 
@@ -310,28 +311,30 @@ def _option_names(entry: TaskEntry) -> set[str]:
     return {option.name for option in entry.options}
 
 
-def _task_of(name: str, entries: Sequence[TaskEntry]) -> TaskEntry | None:
-    """Return the task that a parameter of the form TASK.parameter names; None if it names none."""
+def _task_of_parameter(name: str, entries: Sequence[TaskEntry]) -> TaskEntry | None:
+    """Return the task in a parameter of the form TASK.parameter; None for other forms."""
     return next((entry for entry in entries if name.startswith(f"{entry.name.replace('-', '_')}.")), None)
 
 
-def _plain(name: str, entry: TaskEntry) -> str:
+def _without_task_name(name: str, entry: TaskEntry) -> str:
     return name.removeprefix(f"{entry.name.replace('-', '_')}.")
 
 
-def _takers(name: str, entries: Sequence[TaskEntry]) -> Iterator[TaskEntry]:
-    named = _task_of(name, entries)
+def _tasks_with_parameter(name: str, entries: Sequence[TaskEntry]) -> Iterator[TaskEntry]:
+    """Yield the tasks to which a parameter (or TASK.parameter) goes; a single task takes any."""
+    named = _task_of_parameter(name, entries)
     for entry in entries if named is None else [named]:
         if (
-            _plain(name, entry) in _option_names(entry) or len(entries) == 1
+            _without_task_name(name, entry) in _option_names(entry) or len(entries) == 1
         ):  # the task itself refuses what it does not know
             yield entry
 
 
-def _unknown(name: str, entries: Sequence[TaskEntry]) -> str:
-    named = _task_of(name, entries)
+def _unknown_parameter_message(name: str, entries: Sequence[TaskEntry]) -> str:
+    """Return the message for a parameter that no task has; it suggests similar names."""
+    named = _task_of_parameter(name, entries)
     if named is not None:
-        named.resolve({_plain(name, named): ""})  # which says what there is
+        named.resolve({_without_task_name(name, named): ""})  # which says what there is
     names = sorted({option for entry in entries for option in _option_names(entry)})
     close = get_close_matches(name, names, 1)
     hint = f"did you mean {close[0]}?" if close else "`waybench list TASK` shows a task's parameters"
@@ -339,13 +342,13 @@ def _unknown(name: str, entries: Sequence[TaskEntry]) -> str:
     return f"-T {name[:60]}: none of the tasks {tasks} has this parameter; {hint}"
 
 
-def model_arguments(texts: Iterable[str]) -> dict[str, Json]:
-    """Read the values of -M; nobody declares their types, so a value is JSON if it can be read so, otherwise text."""
-    return {name: json_or_text(text) for name, text in pairs(texts, "-M").items()}
+def read_model_arguments(texts: Iterable[str]) -> dict[str, Json]:
+    """Return the values of -M, each read as JSON if it is JSON, otherwise as text."""
+    return {name: json_or_text(text) for name, text in read_pairs(texts, "-M").items()}
 
 
 def json_or_text(text: str) -> Json:
-    """Return the value of a text that is JSON; otherwise the text."""
+    """Return the value of a JSON text; the text itself if it is not JSON."""
     try:
         return json.loads(text, parse_constant=str)  # NaN and Infinity are no JSON, and no other file can have them
     except (ValueError, RecursionError):

@@ -11,8 +11,8 @@ import click
 
 from waybench._scoring import score_and_record
 from waybench.cli._options import OUTPUT, THINK_TAGS_OPTION, argument, option, with_parameters
-from waybench.cli._output import dumps, level_tables, lines
-from waybench.cli._report import build
+from waybench.cli._output import dumps, level_tables_text, open_lines
+from waybench.cli._report import build_report
 from waybench.core import (
     FIRST_REPLIES,
     THINK_TAGS,
@@ -63,11 +63,11 @@ def score(
     options = {THINK_TAGS: join_think_tags(*think_tags)} if think_tags else {}
     replies: list[str] = []
     records = None if site is None else str(make_writable_folder(site) / "records.jsonl")
-    with _open(file) as stream:
+    with _open_input(file) as stream:
         for output in (out, records):
-            _keep_input(stream, output)
-        with lines(out) as write, lines(records) if records else nullcontext() as write_record:
-            for number, line in _lines(stream, file):
+            _refuse_output_over_input(stream, output)
+        with open_lines(out) as write, open_lines(records) if records else nullcontext() as write_record:
+            for number, line in _numbered_lines(stream, file):
                 if line is not None and not line.strip():
                     continue
                 result, record = (
@@ -87,7 +87,7 @@ def score(
             os.unlink(records)
         raise UsageError(f"{'standard input' if file == '-' else file} has no lines: give one JSON object a line")
     if site is not None and records is not None and failed < scored:
-        _report(Path(records), site, err=out in (None, "-"))
+        _write_report(Path(records), site, err=out in (None, "-"))
     if warning := reasoning_warning(replies[:FIRST_REPLIES]):
         click.echo(f"Warning: {warning}", err=True)
     if failed:
@@ -96,48 +96,51 @@ def score(
 
 
 def _unmarked_replies(record: Json) -> list[str]:
-    """Return a record's replies that had to name an action and have no reasoning mark in them."""
+    """Return the replies of a record that had to name an action and have no reasoning marks."""
     episode = EpisodeRecord.from_json(record)
     return [turn.reply for turn in registry.load(episode.env).playing.action_turns(episode) if not turn.reasoning]
 
 
-def _report(records: Path, site: Path, *, err: bool) -> None:
-    """Print the scores of the records and write their report; to stderr where stdout has the lines."""
+def _write_report(records: Path, site: Path, *, err: bool) -> None:
+    """Print the score tables of the records and write their report; to stderr if `err`."""
     from waybench.results import read_logs
 
-    text = level_tables(read_logs(records), on_problem=lambda problem: None)  # the report names what is skipped
+    text = level_tables_text(read_logs(records), on_problem=lambda problem: None)  # the report names what is skipped
     click.echo(
-        "\n\n".join(part for part in (text, f"report: {build((records,), site, 'waybench').index}") if part), err=err
+        "\n\n".join(part for part in (text, f"report: {build_report((records,), site, 'waybench').index}") if part),
+        err=err,
     )
 
 
 @contextmanager
-def _open(file: str) -> Generator[BinaryIO, None, None]:
+def _open_input(file: str) -> Generator[BinaryIO, None, None]:
+    """Open a file for reading, or standard input for "-"."""
     if file == "-":
         yield sys.stdin.buffer
         return
     try:
         stream = open(user_path(file), "rb")  # noqa: SIM115  what goes wrong later is no matter of the path
     except OSError as error:
-        raise _cannot_read(file, error) from None
+        raise _read_error(file, error) from None
     with stream:
         yield stream
 
 
-def _keep_input(stream: BinaryIO, out: str | None) -> None:
+def _refuse_output_over_input(stream: BinaryIO, out: str | None) -> None:
+    """Raise a UsageError if the output is the same file as the input."""
     if out is not None and os.path.isfile(out):
         with suppress(OSError):  # what is no file on a disk cannot be the same as one
             if os.path.samestat(os.fstat(stream.fileno()), os.stat(out)):
                 raise UsageError("--out is the same file as the input: choose another file")
 
 
-def _lines(stream: BinaryIO, file: str) -> Iterator[tuple[int, bytes | None]]:
+def _numbered_lines(stream: BinaryIO, file: str) -> Iterator[tuple[int, bytes | None]]:
     """Yield the numbers and the bytes of a file's lines, None for one that is too long."""
     try:
         yield from numbered_json_lines(stream, LONGEST_LINE, file)
     except OSError as error:
-        raise _cannot_read(file, error) from None
+        raise _read_error(file, error) from None
 
 
-def _cannot_read(file: str, error: OSError) -> UsageError:
+def _read_error(file: str, error: OSError) -> UsageError:
     return UsageError(f"cannot read {file!r}: {error.strerror}; give a file of JSON lines, or - for standard input")

@@ -76,20 +76,20 @@ class Request:
     file_format: str
 
     def choices(self) -> ItemChoices:
-        """Return the items."""
+        """Return the items that the request names."""
         protocol = "paper" if self.kind == "instances" else None
         return ItemChoices(self.env, self.settings, protocol, self.split)
 
     def rows(self, items: NumberRange) -> Iterator[tuple[str, Iterator[str]]]:
-        """Yield of each item its hash and its lines."""
-        choices, lines = _choices(self), line_writer(self.kind, self.player, self.reasoning)
+        """Yield the hash and the lines of each item in a range."""
+        choices, lines = _cached_choices(self), line_writer(self.kind, self.player, self.reasoning)
         for index in range(items.first, items.first + items.size):
             choice = choices.choose(index)
             yield choice.item.instance.hash, lines(choice)
 
 
 @lru_cache(maxsize=1)
-def _choices(request: Request) -> ItemChoices:
+def _cached_choices(request: Request) -> ItemChoices:
     return request.choices()
 
 
@@ -109,19 +109,19 @@ class ShardJob(NamedTuple):
 
 
 def make_shard(job: ShardJob) -> Shard:
-    """Make a shard, unless it is there."""
+    """Return the shard of a job; write it if it does not exist."""
     if job.made is not None:
         return job.made
     return write_shard(ShardFolder(job.place), job.items, job.request.rows(job.items), job.request.file_format)
 
 
 def default_shard_size(item_count: int) -> int:
-    """Return how many items a shard has by default; it depends only on the size of the set."""
+    """Return the default number of items in a shard, for a set of this size."""
     return LARGE_SIZE if item_count >= _LARGE else SIZE
 
 
 def generate_shards(request: Request, folder: str, plan: ShardPlan, engine: Executor, only: int | None = None) -> None:
-    """Make the shards of a set that are not there, and in the end its manifest."""
+    """Write the missing shards of a set (or `only` one of them), and the manifest when all exist."""
     key = request.settings.key_reference
     if (
         key is not None
@@ -130,7 +130,7 @@ def generate_shards(request: Request, folder: str, plan: ShardPlan, engine: Exec
         and not is_public_key(key, resolve_environment(request.env).items.public_key)
     ):
         raise UsageError(f"{PRIVATE_KEY_IN_JOB} --key env:NAME")
-    description = _description(request, plan)
+    description = _set_description(request, plan)
     store = ShardFolder(folder)
     is_described = has_same_description(store, description)
     held = count_items_in_manifest(store)
@@ -141,7 +141,7 @@ def generate_shards(request: Request, folder: str, plan: ShardPlan, engine: Exec
     numbers = range(len(plan)) if only is None else [only]
     items = planned - sum(shard_range.size for shard_range in there if plan.shard_number(shard_range) in numbers)
     if items:
-        _tell_need(request, store, plan, items)
+        _check_free_space(request, store, plan, items)
     if not is_described:
         write_description(store, description)
     jobs = [
@@ -153,17 +153,18 @@ def generate_shards(request: Request, folder: str, plan: ShardPlan, engine: Exec
         click.echo(f"waybench: shard {only}: items/{make_shard(jobs[0]).name}", err=True)
         return
     # Where other processes run jobs, each of them must list the same ones; here, only what is missing is handed over.
-    _run(engine, missing if engine.is_whole else jobs)
+    _make_shards(engine, missing if engine.is_whole else jobs)
     if not engine.is_whole or (not missing and held == plan.count):
         if engine.is_whole:
             click.echo(f"waybench: all {plural(len(plan), 'shard')} are there: nothing to do", err=True)
         return
-    _finish(store, description, plan, engine, FORMATS[request.file_format])
+    _finish_set(store, description, plan, engine, FORMATS[request.file_format])
 
 
-def _finish(
+def _finish_set(
     store: ShardFolder, description: Mapping[str, Json], plan: ShardPlan, engine: Executor, ending: str
 ) -> None:
+    """Remove superseded shards, count duplicates, and write the manifest."""
     there = finished_shards(store, ending)
     lost = sum(plan.items_of_shard(number) not in there for number in range(len(plan)))
     if lost:
@@ -186,11 +187,12 @@ def _finish(
 
 
 def count_duplicates(places: Sequence[str], shards: Sequence[Sequence[Shard]], engine: Executor) -> Count:
-    """Count the different items of sets: each part of the hashes is one job."""
+    """Count the different items in sets, where each range of hashes is one job."""
     return sum_counts(count for _, count in engine.map(count_distinct_hashes, divide_into_hash_ranges(places, shards)))
 
 
-def _run(engine: Executor, jobs: Sequence[ShardJob]) -> None:
+def _make_shards(engine: Executor, jobs: Sequence[ShardJob]) -> None:
+    """Write shards on an executor, and print the progress."""
     began = last_line = time.monotonic()
     done, items = 0, sum(job.items.size for job in jobs if job.made is None)
     for number, (index, _) in enumerate(engine.map(make_shard, jobs), start=1):
@@ -198,15 +200,15 @@ def _run(engine: Executor, jobs: Sequence[ShardJob]) -> None:
         now = time.monotonic()
         if done and now - last_line >= _QUIET:
             last_line, rate = now, done / (now - began)
-            remaining = duration_text((items - done) / rate)
+            remaining = rough_duration_text((items - done) / rate)
             click.echo(f"waybench: {number:,} of {len(jobs):,} shards, {rate:,.0f} items/s, {remaining} left", err=True)
 
 
-def _description(request: Request, plan: ShardPlan) -> dict[str, Json]:
-    """Return all that the content of shards depends on; a private key is only named."""
+def _set_description(request: Request, plan: ShardPlan) -> dict[str, Json]:
+    """Return all settings on which the content of a set's shards depends; a private key only by name."""
     if not plan.count:
         raise UsageError("--count 0: give the number of items that the shards have together")
-    choices = _choices(request)
+    choices = _cached_choices(request)
     if choices.is_list:
         raise UsageError("shards are made by key and level: leave the task's parameters out")
     if choices.space is not None and plan.start + plan.count > choices.space:
@@ -233,13 +235,13 @@ def _description(request: Request, plan: ShardPlan) -> dict[str, Json]:
     }
 
 
-def _tell_need(request: Request, store: ShardFolder, plan: ShardPlan, items: int) -> None:
-    """Say what is going to be made, and refuse what has no room."""
-    of_file, seconds = _sample_cost(request, plan)
+def _check_free_space(request: Request, store: ShardFolder, plan: ShardPlan, items: int) -> None:
+    """Print the estimated size and time of the missing shards; raise a UsageError if they do not fit."""
+    of_file, seconds = _cost_per_item(request, plan)
     need = (of_file + DIGEST) * items
     click.echo(
         f"waybench: {items:,} items in {plural(-(-items // plan.size), 'shard')}: about {size_text(need)} "
-        f"and {duration_text(seconds * items)} of processor time",
+        f"and {rough_duration_text(seconds * items)} of processor time",
         err=True,
     )
     room = store.free_bytes()
@@ -250,13 +252,13 @@ def _tell_need(request: Request, store: ShardFolder, plan: ShardPlan, items: int
         )
 
 
-def _sample_cost(request: Request, plan: ShardPlan) -> tuple[float, float]:
-    """Return the bytes and seconds of an item, by making some that are spread over the set."""
+def _cost_per_item(request: Request, plan: ShardPlan) -> tuple[float, float]:
+    """Return the bytes and seconds of an item, from a sample of the set."""
     step = max(1, plan.count // _SAMPLE)
     with tempfile.TemporaryDirectory(prefix="waybench-") as folder:
         began, number = time.process_time(), 0
 
-        def rows() -> Iterator[tuple[str, Iterator[str]]]:
+        def sampled_rows() -> Iterator[tuple[str, Iterator[str]]]:
             nonlocal number
             for first in range(plan.start, plan.start + plan.count, step):
                 number += 1
@@ -264,12 +266,12 @@ def _sample_cost(request: Request, plan: ShardPlan) -> tuple[float, float]:
                 if time.process_time() - began > _SAMPLE_SECONDS:
                     return
 
-        shard = write_shard(ShardFolder(folder), NumberRange(plan.start, number), rows(), request.file_format)
+        shard = write_shard(ShardFolder(folder), NumberRange(plan.start, number), sampled_rows(), request.file_format)
     return shard.bytes / number, (time.process_time() - began) / number
 
 
-def duration_text(seconds: float) -> str:
-    """Write a duration in a fitting unit."""
+def rough_duration_text(seconds: float) -> str:
+    """Return a duration in hours, minutes or seconds."""
     for unit, length in (("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * length:
             return f"{seconds / length:,.0f} {unit}"
@@ -334,6 +336,7 @@ def shards(
 
 
 def _content_problems(folder: str, manifest: dict[str, Json], shards: Sequence[Shard], engine: Executor) -> list[str]:
+    """Return the problems of shards whose content differs from the manifest."""
     described = cast("dict[str, Json]", manifest["set"])
     expected = tuple((name, described[name]) for name in _SHARED)
     jobs = [ToCheck(folder, shard, expected) for shard in shards]
@@ -342,6 +345,7 @@ def _content_problems(folder: str, manifest: dict[str, Json], shards: Sequence[S
 
 
 def _size_problems(store: ShardFolder, shards: Sequence[Shard]) -> list[str]:
+    """Return the problems of shards that are missing or have another size than in the manifest."""
     sizes = store.file_sizes_by_name("items")
     return [
         f"items/{shard.name}: {'missing' if shard.name not in sizes else f'{sizes[shard.name]:,} bytes'}"

@@ -33,7 +33,7 @@ class Side(NamedTuple):
 
 
 def read_side(text: str, folders: tuple[Path, ...]) -> Side:
-    """Read what A or B says: a folder, a file of records, a folder with logs and a model in it, or a model."""
+    """Read A or B of the command line: a folder, a file of records, FOLDER/MODEL, or a model's name."""
     if is_url(text):
         return Side((download_folder(text, cache_folder()),), "")
     path = Path(text)
@@ -63,17 +63,18 @@ class Player(NamedTuple):
     model: str
     agent: str | None = None
 
-    def includes(self, played: "ItemScores | RunKey") -> bool:
-        """Return whether scores or rows are of this side."""
-        return self.model in ("", played.model) and self.agent in (None, _agent(played))
+    def includes(self, result: "ItemScores | RunKey") -> bool:
+        """Return whether scores or rows are this player's."""
+        return self.model in ("", result.model) and self.agent in (None, _agent_name(result))
 
 
-def _agent(played: "ItemScores | RunKey") -> str:
-    return str(played.settings.get(AGENT) or "")
+def _agent_name(result: "ItemScores | RunKey") -> str:
+    """Return the agent around the model of some scores or rows; "" for the bare model."""
+    return str(result.settings.get(AGENT) or "")
 
 
-def two_models(side: Side, metric: str) -> tuple[Side, Side]:
-    """Return the two models of a folder, or its model with an agent and without, as sides in the order of names."""
+def sides_of_two_models(side: Side, metric: str) -> tuple[Side, Side]:
+    """Return the two models in a folder (or one model with and without an agent) as sides, sorted by name."""
     if side.model:
         raise UsageError(f"give B: another model or folder to compare {side.model!r} with, or a flag such as --twins")
     from waybench.results.results._groups import name_with_agent
@@ -81,21 +82,22 @@ def two_models(side: Side, metric: str) -> tuple[Side, Side]:
     scores, rows = read_results(side.folders, metric)
     played = [*scores, *(row.group for row in rows)]
     models = {each.model for each in played}
-    with_agents = {name_with_agent(each.model, _agent(each)) for each in played}
+    with_agents = {name_with_agent(each.model, _agent_name(each)) for each in played}
     names = sorted(models if len(models) == 2 else with_agents)
     if len(names) != 2:
         others = "run another one, or give a second folder"
         if len(names) > 1:
             words = " ".join(map(shlex.quote, names[:2]))
-            others = f"give two of them, as in `waybench compare {words} --in {location(side)}`"
+            others = f"give two of them, as in `waybench compare {words} --in {location_text(side)}`"
         raise UsageError(
-            f"{location(side)} has results of {plural(len(names), 'model')}, {', '.join(names[:8])}"
+            f"{location_text(side)} has results of {plural(len(names), 'model')}, {', '.join(names[:8])}"
             f"{', ...' if len(names) > 8 else ''}: {others}"
         )
     return Side(side.folders, names[0]), Side(side.folders, names[1])
 
 
-def location(side: Side) -> str:
+def location_text(side: Side) -> str:
+    """Return the folders of a side, relative to the current one, as text."""
     here = Path.cwd()
     return ", ".join(str(path.relative_to(here) if path.is_relative_to(here) else path) for path in side.folders)
 
@@ -128,15 +130,15 @@ def read_results(
 
     reported: set[Skipped] = set()
 
-    def tell(problem: Skipped) -> None:
+    def print_once(problem: Skipped) -> None:
         if problem not in reported:  # by the other reader
             reported.add(problem)
             click.echo(f"waybench: {problem}", err=True)
 
-    foreign = foreign_scores(*folders, on_problem=tell)
+    foreign = foreign_scores(*folders, on_problem=print_once)
     try:
-        episodes = read_logs(*folders, on_problem=tell)
-        measured, all_rows = measure_episodes(episodes, prices=prices, on_problem=tell, confirm=True)
+        episodes = read_logs(*folders, on_problem=print_once)
+        measured, all_rows = measure_episodes(episodes, prices=prices, on_problem=print_once, confirm=True)
         if with_bounds:
             all_rows = with_reference_bounds((episode.record for episode in measured), all_rows)
     except NoEpisodesError:
@@ -154,16 +156,16 @@ def read_results(
     raise UsageError(f"no scores in {where}: give a folder with logs from `waybench run` or another Inspect task")
 
 
-def player_of(side: Side, played: "Iterable[ItemScores | RunKey]") -> Player:
-    """Return the model that a side names, with the agent around it if the side names one, too."""
+def player_of(side: Side, results: "Iterable[ItemScores | RunKey]") -> Player:
+    """Return the player that a side names, out of those with results."""
     from waybench.results.results._groups import name_with_agent
 
     if not side.model:
         return Player("")
     known: dict[str, Player] = {}
-    for each in played:
+    for each in results:
         known[each.model] = Player(each.model)
-        if agent := _agent(each):
+        if agent := _agent_name(each):
             known[name_with_agent(each.model, agent)] = Player(each.model, agent)
     if side.model in known:
         return known[side.model]
@@ -175,9 +177,9 @@ def player_of(side: Side, played: "Iterable[ItemScores | RunKey]") -> Player:
     return known[fit[0]]
 
 
-def players_of(sides: Sequence[Side], played: "Sequence[Sequence[ItemScores | RunKey]]") -> list[Player]:
-    """Return what both sides are of: a model beside itself with an agent, from one place, is the bare model."""
-    players = [player_of(*side) for side in zip(sides, played, strict=True)]
+def players_of(sides: Sequence[Side], results: "Sequence[Sequence[ItemScores | RunKey]]") -> list[Player]:
+    """Return the players of both sides; a model that is compared with itself plus an agent is the bare model."""
+    players = [player_of(*side) for side in zip(sides, results, strict=True)]
     first, second = players
     if sides[0].folders == sides[1].folders and first.model == second.model and first != second:
         return [player._replace(agent=player.agent or "") for player in players]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from waybench.core import Environment, Metric, Presentation
 from waybench.envs import registry
-from waybench.results.formatting import NOTHING, few_text, known_ends, lost_text, mean_text, too_few_text
+from waybench.results.formatting import NOTHING, known_ends, lost_text, mean_text, too_few_text, too_few_values_text
 from waybench.results.results import RunKey
 from waybench.results.stats import IntervalEstimate
 
@@ -95,7 +95,7 @@ def interval_text(mean: IntervalEstimate | None, metric: Metric | None = None) -
         return lost_text(mean.lost, metric)
     ends = known_ends(mean, metric)
     if ends is None:
-        return few_text(mean)
+        return too_few_values_text(mean)
     few = too_few_text(mean, metric)
     return f"{mean_text(ends[0], metric)} – {mean_text(ends[1], metric)}{f' (too few: {few})' if few else ''}"
 
@@ -134,7 +134,7 @@ def percent_interval_text(share: IntervalEstimate | None) -> str:
     if share is not None and share.lost is not None:
         return lost_text(share.lost, show=percent_text)
     ends = known_ends(share, bounds=(0, 1))
-    return few_text(share) if ends is None else f"{percent_text(ends[0])} – {percent_text(ends[1])}"
+    return too_few_values_text(share) if ends is None else f"{percent_text(ends[0])} – {percent_text(ends[1])}"
 
 
 def count_text(value: float | None) -> str:

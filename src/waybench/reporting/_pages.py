@@ -202,7 +202,7 @@ def _write_front_page(site: Site, charts: Sequence[Sequence[str]], analyses: Ana
     rivals = [row.model for row in by_kind.get(False) or by_kind.get(True, [])]
     decided = site.verdicts.model_outcomes(without_searches(site.store.rows), rivals) if len(rivals) > 1 else []
     if not by_kind.get(False):  # of reference players alone the pair that differs most is shown
-        decided.sort(key=lambda outcome: -outcome.shown)
+        decided.sort(key=lambda outcome: -outcome.n_shown)
     forests = [forest_chart(outcome) for outcome in decided[:_MOST_FORESTS]]
     site.write_files(site.charts.files_of(chart for chart in forests if chart))
     profiles = contrast_profiles(
@@ -277,7 +277,7 @@ def _write_front_page(site: Site, charts: Sequence[Sequence[str]], analyses: Ana
 
 def _compare_links(site: Site, outcome: Outcome) -> list[tuple[str, str]]:
     """Return the tasks that distinguish two models, each with the address of its page of two models side by side."""
-    groups = [pair.first.group for pair in outcome.telling if pair.first.group]
+    groups = [pair.first.group for pair in outcome.with_enough_items if pair.first.group]
     return [
         (
             ", ".join([registry.load(group.env).title, *group.separate_by]),

@@ -97,7 +97,7 @@ def read_batches(
             empty = empty and not batch.episodes and not batch.problems
             yield batch
     if empty:
-        raise episodes.none_found(skipped)
+        raise episodes.no_episodes_error(skipped)
 
 
 def simulate_uncached(

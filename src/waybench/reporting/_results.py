@@ -29,7 +29,7 @@ from waybench.reporting._replays import ChosenReplays
 from waybench.reporting.charts import Chart
 from waybench.reporting.charts._charts import curve_charts
 from waybench.results import Estimate, Row
-from waybench.results.comparisons import failure
+from waybench.results.comparisons import main_failure
 from waybench.results.comparisons._item_scores import failure_kinds
 from waybench.results.estimates import headline_spec
 from waybench.results.estimates._measures import HeadlineSpec
@@ -331,7 +331,7 @@ def _filter_kinds(rows: Sequence[Row]) -> list[str]:
     if counted:
         kinds.append("solved" if any(row.end == End.SOLVED and not row.guided for row in counted) else "unsolved")
     kinds += [str(outcome) for outcome in _TELLING if any(row.outcomes.get(str(outcome)) for row in counted)]
-    failed = {kind.name for row in counted if (kind := failure(row))}
+    failed = {kind.name for row in counted if (kind := main_failure(row))}
     kinds += [f"{_FAILED}{to_anchor(name)}" for name in sorted(failed)]
     kinds += ["error"] * any(row.error and not row.exclusion_reason for row in rows)
     kinds += ["aside"] * any(bool(row.exclusion_reason) for row in rows)

@@ -29,10 +29,10 @@ from waybench.results import Estimate, Row, by_level, overall
 from waybench.results.comparisons._beliefs import BeliefCounts, beliefs_by_group
 from waybench.results.comparisons._comparison import Comparison
 from waybench.results.comparisons._contrasts import ContrastEffect, contrast_effects
-from waybench.results.comparisons._decisions import Decision, decisions
+from waybench.results.comparisons._decisions import Decision, stored_decisions
 from waybench.results.comparisons._isomorphs import IsomorphEffect, TwinEffect, isomorph_effects, twin_effects
 from waybench.results.comparisons._model_effects import AgentEffect, agent_effects, setting_effects
-from waybench.results.comparisons._models import pairs
+from waybench.results.comparisons._models import compare_all_pairs
 from waybench.results.comparisons._presentations import LanguageEffect, language_effects
 from waybench.results.comparisons._prompts import ExamplesEffect, WordingEffect, examples_effects, wording_effects
 from waybench.results.comparisons._trends import TrendEffect, trend_effects
@@ -266,7 +266,7 @@ class Site:
                 changes=examples_effects(rows),
                 repeats=repeats_of_groups(rows),
                 attempts=spreads_over_attempts(rows),
-                pairs=pairs(rows, paired),
+                pairs=compare_all_pairs(rows, paired),
                 regressions=regressions(rows, self.store.variables),
                 difficulties=item_difficulties(all_rows),
                 wordings=wording_effects(rows),
@@ -295,7 +295,7 @@ class Site:
     @cached_property
     def decisions(self) -> list[Decision]:
         """The comparisons that ended early because they were decided."""
-        return decisions(self.store.rows)
+        return stored_decisions(self.store.rows)
 
     @cached_property
     def searched_groups(self) -> set[RunKey]:

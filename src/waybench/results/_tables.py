@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from waybench.core import Aggregate, Environment, Metric, Outcome, Series
 from waybench.envs import registry
-from waybench.results.comparisons import failure
+from waybench.results.comparisons import main_failure
 from waybench.results.comparisons._beliefs import knew_at_first_error
 from waybench.results.estimates import Estimate
 from waybench.results.estimates._ledger import REASONING, REASONING_TOKENS, TIME_AND_COST
@@ -28,7 +28,7 @@ def episode_frame(all_rows: Sequence[Row]) -> Frame:
         all_rows: The rows. They are gone through once for each column, when its values are needed.
     """
     environments = [registry.load(env) for env in dict.fromkeys(row.group.env for row in all_rows)]
-    facts = [*_ITEM, *_COURSE, *_OUTCOMES, *_REFUSALS, *_metrics(environments), *_COST]
+    facts = [*_ITEM, *_COURSE, *_OUTCOMES, *_REFUSALS, *_metric_columns(environments), *_COST]
     doc = "One row for each episode, in the order of the logs, excluded episodes too."
     return group_frame("episodes", doc, facts, all_rows, lambda row: row.group)
 
@@ -79,7 +79,7 @@ _COURSE: tuple[Column[Row], ...] = (
         "Its main cause of failure: refused, truncated, overflow, unparsed, illegal, unproductive, turn_limit, "
         "lost, wrong, or a kind of its environment (see the environment's page in the documentation); null for solved "
         "and excluded episodes, completed games of a fixed length, and episodes with a teacher.",
-        lambda row: kind.name if (kind := failure(row)) else None,
+        lambda row: kind.name if (kind := main_failure(row)) else None,
     ),
     Column(
         "first_error",
@@ -178,12 +178,13 @@ _COST: tuple[Column[Row], ...] = (
 )
 
 
-def _metrics(environments: Iterable[Environment[Any, Any, Any]]) -> Iterator[Column[Row]]:
+def _metric_columns(environments: Iterable[Environment[Any, Any, Any]]) -> Iterator[Column[Row]]:
+    """Yield the columns of all metrics of some environments, and of denominators of ratios."""
     meanings: dict[str, list[Meaning]] = {}
     shares: set[str] = set()
     for env in environments:
         for metric in env.scoring.metrics:
-            meanings.setdefault(metric.name, []).append(_meaning(env.id, metric))
+            meanings.setdefault(metric.name, []).append(_metric_meaning(env.id, metric))
             if metric.per is not None:
                 shares.add(metric.name)
     for name, env_meanings in meanings.items():
@@ -206,8 +207,8 @@ def _metrics(environments: Iterable[Environment[Any, Any, Any]]) -> Iterator[Col
             )
 
 
-def _meaning(env_id: str, metric: Metric) -> Meaning:
-    """Describe a metric's column in the rows of an environment."""
+def _metric_meaning(env_id: str, metric: Metric) -> Meaning:
+    """Return the meaning of a metric's column for an environment."""
     return Meaning(
         env=env_id,
         doc=metric.doc,
@@ -269,7 +270,7 @@ def score_frame(estimates: Iterable[Estimate]) -> Frame:
     Args:
         estimates: The estimates, by level or over all levels. None stands for what is not known or not defined.
     """
-    scores = [score for estimate in estimates for score in _scores(estimate)]
+    scores = [score for estimate in estimates for score in _score_rows(estimate)]
     doc = (
         "One row for each estimated number: by level, over all levels (level is null), and step by step. Where "
         "players ran different levels, do not compare their numbers over all levels."
@@ -277,13 +278,15 @@ def score_frame(estimates: Iterable[Estimate]) -> Frame:
     return group_frame("scores", doc, _FACTS, scores, lambda score: score.estimate.group)
 
 
-def _scores(estimate: Estimate) -> Iterator[ScoreRow]:
+def _score_rows(estimate: Estimate) -> Iterator[ScoreRow]:
+    """Yield the rows of an estimate's numbers."""
     env = estimate.group.environment
     head = env.scoring.metrics[0]
 
-    def of(
+    def score_row(
         statistic: str, what: Metric | Series | Aggregate, mean: IntervalEstimate | None, step: int | None = None
     ) -> ScoreRow:
+        """Return the row of one statistic with its interval."""
         unit = "" if isinstance(what, Series) else what.unit
         score = _with_estimate(ScoreRow(estimate, statistic, what.name, what.title, unit, what.better, step), mean)
         if isinstance(what, Aggregate):
@@ -291,7 +294,7 @@ def _scores(estimate: Estimate) -> Iterator[ScoreRow]:
         least, greatest = estimate.ranges[what.name]
         return score._replace(least=least, greatest=greatest)
 
-    best = of("best", head, estimate.best)
+    best = score_row("best", head, estimate.best)
     if estimate.best is None and estimate.lost and not estimate.guided:  # no attempt has a result
         best = best._replace(lowest=estimate.lost.lowest, highest=estimate.lost.highest)
     yield best
@@ -299,26 +302,27 @@ def _scores(estimate: Estimate) -> Iterator[ScoreRow]:
         between = ScoreRow(estimate, "rescaled", head.name, head.title, "", "higher")
         yield _with_estimate(between, estimate.rescaled.mean if estimate.rescaled else None)
     for metric in env.scoring.metrics:
-        yield of("single", metric, estimate.metrics.get(metric.name))
+        yield score_row("single", metric, estimate.metrics.get(metric.name))
     for rates in estimate.reliability:
-        yield of(f"pass@{rates.k}", head, rates.any_of)
-        yield of(f"pass^{rates.k}", head, rates.all_of)
-    yield of("attempts", head, estimate.mean)
+        yield score_row(f"pass@{rates.k}", head, rates.any_of)
+        yield score_row(f"pass^{rates.k}", head, rates.all_of)
+    yield score_row("attempts", head, estimate.mean)
     for metric in env.scoring.metrics:
         if metric.name in estimate.macro:
-            yield of("clusters", metric, estimate.macro[metric.name])
+            yield score_row("clusters", metric, estimate.macro[metric.name])
     for aggregate in () if estimate.guided else env.scoring.aggregates:
-        yield of("set", aggregate, estimate.aggregates.get(aggregate.name))
+        yield score_row("set", aggregate, estimate.aggregates.get(aggregate.name))
     for series in env.scoring.series:
         if series.name in estimate.curves:
             curve = estimate.curves[series.name]
-            yield of("curve", series, curve.average)
+            yield score_row("curve", series, curve.average)
             for step, mean in enumerate(curve.steps, start=1):
-                yield of("step", series, mean, step)
-    yield from _course(estimate)
+                yield score_row("step", series, mean, step)
+    yield from _outcome_and_cost_rows(estimate)
 
 
 def _with_estimate(score: ScoreRow, mean: IntervalEstimate | None) -> ScoreRow:
+    """Return a row with the value, interval and counts of a mean; unchanged without a mean."""
     if mean is None:
         return score
     ends = (mean.lost.lowest, mean.lost.highest) if mean.lost else (None, None)
@@ -327,7 +331,8 @@ def _with_estimate(score: ScoreRow, mean: IntervalEstimate | None) -> ScoreRow:
     return score._replace(**numbers, lowest=ends[0], highest=ends[1])
 
 
-def _course(estimate: Estimate) -> Iterator[ScoreRow]:
+def _outcome_and_cost_rows(estimate: Estimate) -> Iterator[ScoreRow]:
+    """Yield the rows of solved attempts, outcomes of replies, tokens, time and costs."""
     if not estimate.guided:
         yield _with_estimate(ScoreRow(estimate, "solved", "solved", "Solved", "", "higher"), estimate.solved)
     for outcome in Outcome if estimate.action_replies else ():

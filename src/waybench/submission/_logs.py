@@ -27,7 +27,7 @@ from waybench.envs import registry
 from waybench.evaluation import read_reply
 from waybench.evaluation._provider import comparable_message, declared_tools
 from waybench.evaluation._sample import METRICS, Chat, finished_record, fork_conversation
-from waybench.results.logs import Skipped, newest, read_samples, skipped_part
+from waybench.results.logs import Skipped, newest_samples, read_samples, skipped_part
 from waybench.results.logs._settings import RunInfo, run_infos
 from waybench.submission._pack import pack
 from waybench.submission._verdict import Finding, SubmissionVerdict, with_problems
@@ -52,7 +52,7 @@ def log_findings(info: RunInfo, on_problem: Callable[[Skipped], None]) -> Iterat
         missing = [name for name in map(str, header.eval.dataset.sample_ids or []) if name not in ids]
         if header.status == "success" and missing:
             yield Finding("log", f"{len(missing):,} samples of the header's list are not there", missing[0])
-    for log, seen in newest(info.logs):
+    for log, seen in newest_samples(info.logs):
         for key in [(sample.id, sample.epoch) for sample in seen if sample.ours]:
             try:
                 (sample,) = read_samples(log.location, [key], _UNUSED)  # one at a time: each has all of its requests

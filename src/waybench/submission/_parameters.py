@@ -41,7 +41,7 @@ from waybench.envs import registry
 from waybench.evaluation.tasks import TaskEntry, find_task, resolve_key
 from waybench.evaluation.tasks._samples import Samples, task_samples
 from waybench.evaluation.tasks._stream import task_stream
-from waybench.results.logs._settings import follows_from_parameters, settings_of_parameters
+from waybench.results.logs._settings import follows_from_parameters, settings_from_parameters
 from waybench.submission._verdict import Finding
 
 _ITEMS = re.compile(r"items:([0-9a-f]{16})/([^/\\\x00-\x1f]{1,120})")
@@ -125,7 +125,7 @@ def _shortened_value(value: Json) -> str:
 
 def run_findings(run_entry: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield disagreements within the manifest's entry of a run: settings, date and version."""
-    expected = settings_of_parameters(run_entry["parameters"])
+    expected = settings_from_parameters(run_entry["parameters"])
     stated = {name: value for name, value in run_entry["settings"].items() if follows_from_parameters(name)}
     for name in sorted({*expected, *stated}):
         values = [f"{values[name]!r:.60}" if name in values else "none" for values in (stated, expected)]

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from tests.conftest import PATIENCE, missing
 from tests.drawings import drawer
 from waybench.cli import main
-from waybench.cli._report import build
+from waybench.cli._report import build_report
 from waybench.core import EpisodeRecord, LiveError, ReplayError, UsageError, play_to_end, policy, replay
 from waybench.envs.voxel import FIND
 from waybench.envs.voxel._game import SearchSource, level_distances, level_of, prove
@@ -443,7 +443,7 @@ def test_the_terminal_tells_a_missing_engine_from_a_mismatch(tmp_path: Path) -> 
     line = {**record.to_json(), "task": "t", "settings": {"engine": "luanti"}}
     (tmp_path / "records.jsonl").write_text(json.dumps(line))
     lines: list[str] = []
-    build((tmp_path,), tmp_path / "site", "t", tell=lines.append)
+    build_report((tmp_path,), tmp_path / "site", "t", tell=lines.append)
     (line,) = lines
     assert line.startswith("note: 1 of 1 episode could not be re-simulated")
     assert "its engine, luanti, is not installed here" in line

@@ -27,7 +27,7 @@ _COLOURS = {Verdict.FIRST: "var(--c0)", Verdict.SECOND: "var(--c1)"}
 
 def forest_chart(outcome: Outcome) -> Chart | None:
     """Return the forest plot of two models; None if no task distinguishes them or has a range."""
-    rows = [row for comparison in outcome.telling if (row := _difference_mark(comparison))]
+    rows = [row for comparison in outcome.with_enough_items if (row := _difference_mark(comparison))]
     if not rows:
         return None
     first, second = outcome.first, outcome.second

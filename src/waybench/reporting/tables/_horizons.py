@@ -24,7 +24,7 @@ from waybench.results.formatting import NOTHING, p_text
 from waybench.results.horizons import SHARES, Horizon
 from waybench.results.horizons._budgets import BudgetHorizon
 from waybench.results.horizons._horizons import headline_horizons
-from waybench.results.horizons._references import SuccessCurve, axis_named
+from waybench.results.horizons._references import SuccessCurve, find_axis
 from waybench.results.horizons._text import (
     difficulty_text,
     horizon_context,
@@ -285,7 +285,7 @@ def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Map
     first_rows = {curve.group.env: curve for curve in reversed(rows)}  # what is a success is said once for each task
 
     def difficulty_cell(curve: SuccessCurve) -> TableCell:
-        title, context = axis_named(curve.group.env, curve.axis).title, horizon_context(curve.horizons[0])
+        title, context = find_axis(curve.group.env, curve.axis).title, horizon_context(curve.horizons[0])
         if curve is not first_rows[curve.group.env]:
             context = context.removeprefix(success_text(curve.group.environment)).strip()
         return TableCell(title, notes=value_notes([context], "success"), kind="name")

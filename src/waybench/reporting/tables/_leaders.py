@@ -34,7 +34,7 @@ from waybench.results.estimates._mean_scores import level_coverage, task_levels
 from waybench.results.estimates._measures import rank_by_merit
 from waybench.results.formatting import LOST, NO_RANK, NOTHING, bounds_text, known_ends, lost_text, mean_text
 from waybench.results.horizons import Horizon
-from waybench.results.horizons._references import axis_named
+from waybench.results.horizons._references import find_axis
 from waybench.results.horizons._text import horizon_context
 from waybench.results.results import RunKey, group_by, with_observed_bounds
 from waybench.results.results._groups import distinguishing_settings
@@ -220,7 +220,7 @@ def _leader_row(
         lost=lost,
         items=_plain_number_cell(total.items),
         horizon=horizon_cell(horizon),
-        counts=axis_named(env.id, horizon.axis).title.lower() if horizon else "",
+        counts=find_axis(env.id, horizon.axis).title.lower() if horizon else "",
         success=horizon_context(horizon) if horizon else "",
         solved=replace(_percent_cell(total.solved.value if total.solved else None), notes=solved),
         outcomes=[

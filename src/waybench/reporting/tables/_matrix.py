@@ -24,7 +24,7 @@ from waybench.results.estimates._mean_scores import Score, score_text
 from waybench.results.estimates._model_pairs import COLUMNS, RARE_EXTREMES_CAPTION, ModelPair
 from waybench.results.formatting import LOST, NOTHING, lost_text
 from waybench.results.horizons import Horizon
-from waybench.results.horizons._references import axis_named
+from waybench.results.horizons._references import find_axis
 from waybench.results.horizons._text import horizon_context
 from waybench.results.results import Family, RunKey, group_by
 from waybench.results.stats import CONFIDENCE
@@ -239,7 +239,7 @@ def horizon_matrix(
                 registry.load(env).title.partition(" (")[0],
                 lambda model, task=(env, axis): horizon_of_task(model, task),
                 link=env_pages.get(env, ""),
-                notes=value_notes([axis_named(env, axis).title.lower()]),
+                notes=value_notes([find_axis(env, axis).title.lower()]),
                 help=registry.load(env).title,
             )
             for env, axis in tasks

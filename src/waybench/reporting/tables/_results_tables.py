@@ -37,7 +37,7 @@ from waybench.results.comparisons._beliefs import (
     first_error_kinds,
     first_errors,
 )
-from waybench.results.comparisons._item_scores import Failures, failure_kinds, failures, has_fixed_length
+from waybench.results.comparisons._item_scores import Failures, count_failures, failure_kinds, has_fixed_length
 from waybench.results.estimates import as_metric
 from waybench.results.estimates._measures import HeadlineSpec
 from waybench.results.formatting import NOTHING, lost_text, mean_text, one_line
@@ -175,7 +175,7 @@ class FailureTables:
         by_env = group_by(free, lambda row: row.group.env)
         endless = {env for env, rows_of_env in by_env.items() if has_fixed_length(rows_of_env)}
         self._rows = group_by((row for row in free if row.group.env not in endless), lambda row: row.group)
-        self._by_group = {group: failures(rows_of_group) for group, rows_of_group in self._rows.items()}
+        self._by_group = {group: count_failures(rows_of_group) for group, rows_of_group in self._rows.items()}
 
     def to_json(self, pages: Mapping[RunKey, str]) -> list[dict[str, Any]]:
         """Return the failures of each group as JSON values, with the file names of the groups' pages."""
@@ -204,7 +204,7 @@ class FailureTables:
 
     def of_group(self, group: RunKey, level_heading: str) -> Table | None:
         """Return a group's table of failures by level; None if nothing failed."""
-        counts = [(TableCell(str(level)), failures(rows)) for level, rows in self._rows_by_level(group)]
+        counts = [(TableCell(str(level)), count_failures(rows)) for level, rows in self._rows_by_level(group)]
         return _failure_table(level_heading, counts, failure_kinds(group.env))
 
     def first_errors_of(self, group: RunKey, level_heading: str) -> Table | None:

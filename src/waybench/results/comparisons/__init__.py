@@ -1,5 +1,5 @@
 """Comparisons of groups of results on the same items."""
 
-from waybench.results.comparisons._item_scores import ItemScores, failure, item_scores
+from waybench.results.comparisons._item_scores import ItemScores, item_scores, main_failure
 
-__all__ = ["ItemScores", "failure", "item_scores"]
+__all__ = ["ItemScores", "item_scores", "main_failure"]

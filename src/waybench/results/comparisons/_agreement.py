@@ -30,7 +30,7 @@ class Agreement:
     people: int
 
     def to_json(self) -> dict[str, Json]:
-        """Return it as JSON values."""
+        """Return the agreement as JSON values."""
         error = self.error
         return {
             **{"task": self.group.task, "env": self.group.env, "metric": self.metric.name, "people": self.people},
@@ -47,10 +47,11 @@ def agreements(all_rows: Iterable[Row], metric: str = "") -> list[Agreement]:
     """
     rows = [row for row in all_rows if row.is_included and is_human(row.group.model)]
     by_test = group_by(rows, lambda row: (row.group.task, comparison_key(row.group)))
-    return [agreement for of_test in by_test.values() for agreement in _of_test(of_test, metric)]
+    return [agreement for of_test in by_test.values() for agreement in _agreements_of_test(of_test, metric)]
 
 
-def _of_test(rows: Sequence[Row], name: str) -> Iterable[Agreement]:
+def _agreements_of_test(rows: Sequence[Row], name: str) -> Iterable[Agreement]:
+    """Yield the agreement of people on one set of items, for each metric (or the one with this name)."""
     people = group_by(rows, lambda row: row.group.model).values()
     group = rows[0].group
     metrics = group.environment.scoring.metrics
@@ -78,7 +79,7 @@ def _square_errors(answers: Sequence[Mapping[ItemKey, float]]) -> dict[ItemKey, 
 
 
 def agreements_text(results: Sequence[Agreement]) -> str:
-    """Return a plain-text table."""
+    """Return agreements as a table of plain text."""
     lines = [["", "people", "items", "mean square error", f"{100 * CONFIDENCE:.0f} % interval"]]
     for result in results:
         error = result.error

@@ -8,7 +8,13 @@ from statistics import fmean, median
 from waybench.core import Belief, FailureKind, Json, Metric
 from waybench.envs import registry
 from waybench.results.comparisons._comparison import Comparison, adjust_effects, compare
-from waybench.results.comparisons._item_scores import MODEL, ItemScores, comparison_key, failure, scores_from_values
+from waybench.results.comparisons._item_scores import (
+    MODEL,
+    ItemScores,
+    comparison_key,
+    main_failure,
+    scores_from_values,
+)
 from waybench.results.formatting import NOTHING, align_columns, known_ends
 from waybench.results.results import Row, RunKey, group_by, group_by_item, labels
 from waybench.results.stats import IntervalEstimate, clustered_mean
@@ -31,13 +37,13 @@ class FirstErrorCounts:
 
 
 def first_error_kinds(env: str) -> tuple[FailureKind, ...]:
-    """Return the kinds of first errors of an environment, in the order of columns; none where they are not defined."""
+    """Return the kinds of first errors that an environment defines, in the order of columns."""
     declared = registry.load(env).scoring.first_errors
     return () if declared is None else declared.all_kinds
 
 
 def first_errors(episodes: Iterable[Row]) -> FirstErrorCounts | None:
-    """Return the first errors of episodes of one environment; None where they are not defined.
+    """Return the counts of first errors in episodes of one environment; None if it defines none.
 
     Args:
         episodes: The episodes; those that did not fail, do not count, or have a teacher are left out.
@@ -46,7 +52,7 @@ def first_errors(episodes: Iterable[Row]) -> FirstErrorCounts | None:
     kinds = first_error_kinds(rows[0].group.env) if rows else ()
     if not kinds:
         return None
-    failed = [row for row in rows if failure(row)]
+    failed = [row for row in rows if main_failure(row)]
     errors = [row.first_error for row in failed if row.first_error is not None]
     counts = Counter(error.kind for error in errors)
     median_step = float(median(error.step for error in errors)) if errors else None
@@ -98,7 +104,7 @@ def belief_counts(episodes: Iterable[Row]) -> list[BeliefCounts]:
 
 
 def beliefs_by_group(all_rows: Iterable[Row]) -> dict[RunKey, list[BeliefCounts]]:
-    """Return the answers to the probes of each group that was asked."""
+    """Return the answers to belief probes of each group that was asked."""
     by_group = {group: belief_counts(rows) for group, rows in group_by(all_rows, lambda row: row.group).items()}
     return {group: counts for group, counts in by_group.items() if counts}
 
@@ -156,12 +162,12 @@ class BeliefComparison:
         """The comparison in a line."""
         comparison = self.comparison
         known = known_ends(comparison.difference, bounds=(0, 1), is_change=True)
-        ends = "" if known is None else f" (95 %: {_points(known[0])} to {_points(known[1])})"
+        ends = "" if known is None else f" (95 %: {_signed_percent_text(known[0])} to {_signed_percent_text(known[1])})"
         conclusions = {"first": "A knows more", "second": "B knows more", "not shown": "no difference shown"}
         return (
             f"{comparison.first.task}, {self.belief.title.lower()}: A {100 * comparison.first_mean.value:.1f} %, B "
             f"{100 * comparison.second_mean.value:.1f} % of answers right at {comparison.items} items; A − B "
-            f"{_points(comparison.difference.value)}{ends}; p {comparison.p_text}: "
+            f"{_signed_percent_text(comparison.difference.value)}{ends}; p {comparison.p_text}: "
             f"{conclusions[self.verdict]}"
         )
 
@@ -181,12 +187,13 @@ class BeliefComparison:
         }
 
 
-def _points(share: float) -> str:
+def _signed_percent_text(share: float) -> str:
+    """Return a difference of shares in percentage points: "+12.5"."""
     return f"{100 * share:+.1f}".replace("-", "−")
 
 
 def compare_beliefs(first: Iterable[Row], second: Iterable[Row]) -> list[BeliefComparison]:
-    """Compare what two sides know, at the items at which both were asked.
+    """Compare how often two sides answer belief probes right, at the items at which both were asked.
 
     The turns in which they were asked are their own, since their episodes are. So an item counts by the share of right
     answers in all of its attempts.
@@ -207,13 +214,13 @@ def compare_beliefs(first: Iterable[Row], second: Iterable[Row]) -> list[BeliefC
 
 
 def _probed_rows(rows: Iterable[Row]) -> dict[RunKey, list[Row]]:
-    """Return the rows of each group that has probes, but for searches, which share items by chance."""
+    """Return the rows of each group with probes, without searches, whose items differ."""
     asked = (row for row in rows if row.probes and row.is_included and not row.guided and not row.adaptive)
     return group_by(asked, lambda row: row.group)
 
 
 def _belief_scores(group: RunKey, rows: Iterable[Row], belief: Belief[object]) -> ItemScores:
-    """Return the share of right answers at each item that has any."""
+    """Return a group's share of right answers about a belief, at each item with answers."""
     metric = Metric(name=belief.name, of=lambda record: None, title=belief.title, low=0, high=1, doc=belief.doc)
     answers = {
         key: [float(probe.correct) for row in attempts for probe in row.probes if probe.name == belief.name]

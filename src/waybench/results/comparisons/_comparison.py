@@ -90,17 +90,17 @@ class Comparison:
 
     @property
     def common(self) -> set[ItemKey]:
-        """The items that both were given."""
+        """The items that both sides were given."""
         return self.first.item_keys & self.second.item_keys
 
     @property
     def items(self) -> int:
-        """Number of the items at which both have a score."""
+        """Number of items at which both sides have a score."""
         return count_items(self.keys)
 
     @property
     def difference(self) -> IntervalEstimate:
-        """The difference with its 95 % interval for pairs."""
+        """The first mean minus the second, with the 95 % interval for pairs."""
         return self.paired.mean()
 
     @property
@@ -115,7 +115,7 @@ class Comparison:
 
     @property
     def test(self) -> DifferenceTest:
-        """The test of whether there is a difference, by the same numbers as its interval."""
+        """The test of the difference, by the same numbers as its interval."""
         return self.paired.test
 
     @property
@@ -125,12 +125,12 @@ class Comparison:
 
     @property
     def p_text(self) -> str:
-        """The adjusted p value as text; or its own, where the test is not in the family."""
+        """The adjusted p value as text; the unadjusted one if the test is in no family."""
         return adjusted_p_text(self.test.p, self.adjusted)
 
     @property
     def relative_difference(self) -> IntervalEstimate:
-        """The difference as a share of the second group's total, 0.1 being 10 % more, with the interval of a ratio."""
+        """The difference as a share of the second mean (0.1 is 10 % more), with the interval of a ratio."""
         first, second = (side.values_at(self.keys) for side in (self.first, self.second))
         ratio = clustered_mean(first, [key.cluster for key in self.keys], 0.0, None, second)
         assert ratio is not None
@@ -139,7 +139,7 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        """The conclusion; "depends" if it is another one under one of the bounds on lost items."""
+        """The conclusion; "depends" if a bound on lost items leads to another one."""
         verdict = self.verdict_of_scores
         conclusions = {verdict, *self.bounds}
         is_shown = bool(conclusions - {Verdict.NOT_SHOWN, Verdict.TOO_FEW})
@@ -157,7 +157,7 @@ class Comparison:
 
     @property
     def min_clusters_for_tie(self) -> int:
-        """Number of clusters that a tie takes; 0 where the metric is unbounded and has none."""
+        """Least number of clusters for a tie; 0 where the metric is unbounded and has no ties."""
         return min_clusters_for_tie(self.margin, self.paired.range)
 
     @property
@@ -167,7 +167,7 @@ class Comparison:
 
     @property
     def swapped(self) -> "Comparison":
-        """The same comparison with the two sides exchanged."""
+        """The same comparison with its sides exchanged."""
         return replace(
             self,
             first=self.second,
@@ -179,12 +179,12 @@ class Comparison:
         )
 
     def failures(self, side: ItemScores) -> tuple[Counter[FailureKind], int]:
-        """Return how one of the two fails at these items, and the number of its attempts at them."""
+        """Return how often a side fails in each way at these items, and its number of attempts."""
         kinds = Counter(kind for key in self.keys for kind in side.failures.get(key, ()))
         return kinds, sum(side.attempts.get(key, 0) for key in self.keys)
 
     def first_errors(self, side: ItemScores) -> list[FirstError]:
-        """Return the first errors of one of the two at these items."""
+        """Return a side's first errors at these items."""
         return [error for key in self.keys for error in side.first_errors.get(key, ())]
 
     def verdicts_under_missing(self) -> tuple[Verdict, ...]:
@@ -209,8 +209,8 @@ class Comparison:
         else:
             factor = max(1.0, self.adjusted / self.test.p) if self.test.p > 0 else 1.0
 
-        def completed(side: ItemScores, value: float) -> ItemScores:
-            """Return the scores with a value for what is lost."""
+        def with_lost_values(side: ItemScores, value: float) -> ItemScores:
+            """Return a side's scores with a value for lost items."""
             ends = {key: pair[0 if value == low else 1] for key, pair in side.incomplete.items() if key in common}
             values = {
                 **side.values,
@@ -223,7 +223,10 @@ class Comparison:
         verdicts: list[Verdict] = []
         for first, second in ((worst, best), (best, worst)):
             pair = compare(
-                completed(self.first, first), completed(self.second, second), self.varies, metric=self.metric
+                with_lost_values(self.first, first),
+                with_lost_values(self.second, second),
+                self.varies,
+                metric=self.metric,
             )
             if pair is not None:
                 test = pair.test
@@ -327,7 +330,7 @@ def adjust_effects(effects: Iterable[E]) -> list[E]:
 
 
 def with_inferred_bounds(scores: Sequence[ItemScores]) -> Metric:
-    """Return the metric of one test's scores, with bounds that are inferred where they are not known."""
+    """Return the metric of one test's scores; unknown bounds are inferred from the scores."""
     share = all(side.inferred and all(0 <= value <= 1 for value in side.values.values()) for side in scores)
     return replace(scores[0].metric, low=0, high=1) if share else scores[0].metric
 
@@ -374,17 +377,17 @@ class Effect:
 
     @property
     def group(self) -> RunKey:
-        """The group."""
+        """The group (a model with its settings) whose effect this is."""
         return self.comparison.groups[0]
 
     @property
     def reference(self) -> RunKey:
-        """The group that it is compared with."""
+        """The group with which it is compared."""
         return self.comparison.groups[1]
 
     @property
     def group_without_option(self) -> RunKey:
-        """The group whose settings tell its row from others."""
+        """The group that names a row of tables, without options that have columns of their own."""
         return self.group
 
     def to_json(self) -> dict[str, Json]:
@@ -392,8 +395,8 @@ class Effect:
         return column_json(self.kind.columns, self)
 
 
-def metric_and_items(items: str, text: Callable[[Any], str] | None = None) -> tuple[Column[Any], ...]:
-    """Return the columns of the metric and of the number of items, with its text in tables."""
+def metric_and_item_columns(items: str, text: Callable[[Any], str] | None = None) -> tuple[Column[Any], ...]:
+    """Return the columns of the metric and of the number of items; `items` describes the latter."""
     return (
         Column("metric", str, "The metric.", "comparison.metric.name"),
         Column("items", int, items, "comparison.items", schema={"minimum": 1}, heading="{Items}", text=text),

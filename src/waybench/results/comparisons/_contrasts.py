@@ -18,14 +18,14 @@ from waybench.results.comparisons._comparison import (
     adjust_effects,
     compare,
     comparison_columns,
-    metric_and_items,
+    metric_and_item_columns,
 )
 from waybench.results.comparisons._item_scores import MODEL, ItemScores, comparison_key, headline_scores
 from waybench.results.formatting import align_columns, change_text, difference_text, mean_text, one_line
 from waybench.results.frames import Column
 from waybench.results.horizons import SHARES, Horizon
 from waybench.results.horizons._horizons import axis_items
-from waybench.results.horizons._text import place_text
+from waybench.results.horizons._text import position_text
 from waybench.results.results import LONGEST, ItemKey, Row, RunKey, environment_options, group_by
 from waybench.results.results._groups import key_without_settings
 from waybench.results.stats._horizon_ratios import HorizonRatio, horizon_ratio
@@ -36,7 +36,8 @@ _MOVED = "An interval that ends at 0 was moved there to agree with its test, whi
 _UNADJUSTED = "Unadjusted: too few {items} differ for any result to be significant."
 
 
-def _demand(effect: "ContrastEffect") -> str:
+def _demand_name(effect: "ContrastEffect") -> str:
+    """Return the demand whose cost an effect is."""
     return effect.contrast.demand
 
 
@@ -54,7 +55,7 @@ class ContrastEffect(Effect):
         doc="One row for each player and contrast of the environment: the cost of one demand, at the same items.",
         columns=(
             GROUP,
-            Column("demand", str, "The demand.", "contrast.demand", heading="Cost of", text=_demand),
+            Column("demand", str, "The demand.", "contrast.demand", heading="Cost of", text=_demand_name),
             Column(
                 "values",
                 str,
@@ -64,7 +65,9 @@ class ContrastEffect(Effect):
                 text=lambda effect: f"{effect.contrast.base} − {effect.contrast.demanding}",
             ),
             Column("reference", RunKey, "The same with the demand.", "reference", only="json"),
-            *metric_and_items("Items that were given in both; where a ladder ended, those above it count as failed."),
+            *metric_and_item_columns(
+                "Items that were given in both; where a ladder ended, those above it count as failed."
+            ),
             *comparison_columns(
                 ("Mean without the demand.", "Without"),
                 ("demanding_mean", "Mean with the demand.", "With"),
@@ -113,7 +116,7 @@ def contrast_effects(all_rows: Iterable[Row]) -> list[ContrastEffect]:
     are left out.
     """
     played = group_by((row for row in all_rows if not row.guided and not row.adaptive), lambda row: row.group)
-    contrasts = {env: _contrasts(groups) for env, groups in group_by(played, lambda group: group.env).items()}
+    contrasts = {env: _contrasts_of_groups(groups) for env, groups in group_by(played, lambda group: group.env).items()}
     by_group = {group: rows for group, rows in played.items() if contrasts[group.env]}
     rows = [row for rows_of_group in by_group.values() for row in rows_of_group]
     ended = {group: _ladder_end(rows_of_group) for group, rows_of_group in by_group.items()}
@@ -122,14 +125,14 @@ def contrast_effects(all_rows: Iterable[Row]) -> list[ContrastEffect]:
     options = ((contrast.option, *contrast.goes_with) for declared in contrasts.values() for contrast in declared)
     for names in dict.fromkeys(options):
         have = {env for env, declared in contrasts.items() if any(contrast.option == names[0] for contrast in declared)}
-        of_option = [side for side in scores if _group(side).env in have]
-        alike = group_by(of_option, lambda side, names=names: key_without_settings(_group(side), *names))
+        of_option = [side for side in scores if _group_of_scores(side).env in have]
+        alike = group_by(of_option, lambda side, names=names: key_without_settings(_group_of_scores(side), *names))
         for sides in alike.values():
-            env = _group(sides[0]).env
-            by_value = {_value(_group(side), names): side for side in sides}
-            for contrast in _played(contrasts[env], names[0], by_value):
+            env = _group_of_scores(sides[0]).env
+            by_value = {_option_value_text(_group_of_scores(side), names): side for side in sides}
+            for contrast in _played_contrasts(contrasts[env], names[0], by_value):
                 base, demanding = by_value[contrast.base], by_value[contrast.demanding]
-                first, second = _at_same_items(base, demanding, ended)
+                first, second = _scores_at_same_items(base, demanding, ended)
                 family = (env, base.model, tuple(sorted(map(str, base.settings.items()))))
                 comparison = compare(first, second, contrast.option, family=family)
                 if comparison is not None:
@@ -138,10 +141,10 @@ def contrast_effects(all_rows: Iterable[Row]) -> list[ContrastEffect]:
 
 
 def _with_ratios(effects: Sequence[ContrastEffect], rows: Iterable[Row]) -> list[ContrastEffect]:
-    """Return effects with the ratios of their horizons; curves are fitted for what is compared, and nothing else."""
+    """Return effects with the ratios of their horizons; only the curves that these need are fitted."""
     compared = {group for effect in effects for group in effect.comparison.groups}
     tried = axis_items(row for row in rows if row.group in compared)
-    fits = {items.group: items.plain for items in tried if items.leads and not items.lost}
+    fits = {items.group: items.main_fit for items in tried if items.leads and not items.lost}
     return [
         replace(effect, ratio=horizon_ratio(fits[effect.reference], fits[effect.group]))
         if fits.keys() >= {effect.group, effect.reference}
@@ -150,29 +153,29 @@ def _with_ratios(effects: Sequence[ContrastEffect], rows: Iterable[Row]) -> list
     ]
 
 
-def _contrasts(groups: Sequence[RunKey]) -> list[Contrast]:
-    """Return the contrasts of the groups of one environment, without those of options that none of them has."""
+def _contrasts_of_groups(groups: Sequence[RunKey]) -> list[Contrast]:
+    """Return the contrasts of one environment whose options some of its groups have."""
     names = {name for group in groups for name, value in group.options if value is not None}
     return [contrast for contrast in groups[0].environment.contrasts if contrast.option in names]
 
 
-def _declared(env: str, name: str) -> Option:
+def _declared_option(env: str, name: str) -> Option:
     """Return an option of an environment, or of an extension of its play."""
     options = (*environment_options(env), *registry.load(env).extension_options)
     return next(option for option in options if option.name == name)
 
 
-def _value(group: RunKey, names: Sequence[str]) -> str:
-    """Return the value of an option, with the values of those that go with it in parentheses."""
+def _option_value_text(group: RunKey, names: Sequence[str]) -> str:
+    """Return the first option's value, with those of the others in parentheses: "none", "fog (3)"."""
     options = dict(group.options)
-    value = options.get(names[0], _declared(group.env, names[0]).default)
+    value = options.get(names[0], _declared_option(group.env, names[0]).default)
     others = ", ".join(str(options[name]) for name in names[1:] if options.get(name) is not None)
     text = "none" if value is None else str(value)
     return f"{text} ({others})" if others else text
 
 
-def _played(contrasts: Iterable[Contrast], option: str, values: Iterable[str]) -> Iterator[Contrast]:
-    """Yield the contrasts of an option both of whose values were played."""
+def _played_contrasts(contrasts: Iterable[Contrast], option: str, values: Iterable[str]) -> Iterator[Contrast]:
+    """Yield the contrasts of an option for which both values were played."""
     played = list(values)
     for contrast in contrasts:
         if contrast.option == option and contrast.base in played:
@@ -182,7 +185,7 @@ def _played(contrasts: Iterable[Contrast], option: str, values: Iterable[str]) -
             )
 
 
-def _group(side: ItemScores) -> RunKey:
+def _group_of_scores(side: ItemScores) -> RunKey:
     assert side.group is not None
     return side.group
 
@@ -196,28 +199,29 @@ def _ladder_end(rows: Sequence[Row]) -> int | None:
     return levels[-1] if ended and any(row.declared_levels for row in rows) else None
 
 
-def _at_same_items(
+def _scores_at_same_items(
     first: ItemScores, second: ItemScores, ended: Mapping[RunKey, int | None]
 ) -> tuple[ItemScores, ItemScores]:
-    """Return scores by the same keys, with 0 at items of the other side above the level at which a ladder ended."""
+    """Return both scores with common keys; items above the level at which a ladder ended count as 0."""
     keys = {(key.level, key.instance): key for side in (second, first) for key in side.values}
 
-    def named(key: ItemKey) -> ItemKey:
+    def common_key(key: ItemKey) -> ItemKey:
+        """Return the key under which both sides have an item."""
         return keys.get((key.level, key.instance), key)
 
-    def renamed(side: ItemScores) -> ItemScores:
-        values = {named(key): value for key, value in side.values.items()}
-        end = ended[_group(side)]
+    def with_common_keys(side: ItemScores) -> ItemScores:
+        values = {common_key(key): value for key, value in side.values.items()}
+        end = ended[_group_of_scores(side)]
         beyond = [key for key in keys.values() if end is not None and key.level > end and key not in values]
         return replace(
             side,
             values={**values, **dict.fromkeys(beyond, side.metric.low or 0.0)},
-            missing=frozenset(map(named, side.missing)),
-            unconfirmed=frozenset(map(named, side.unconfirmed)),
-            incomplete={named(key): pair for key, pair in side.incomplete.items()},
+            missing=frozenset(map(common_key, side.missing)),
+            unconfirmed=frozenset(map(common_key, side.unconfirmed)),
+            incomplete={common_key(key): pair for key, pair in side.incomplete.items()},
         )
 
-    return renamed(first), renamed(second)
+    return with_common_keys(first), with_common_keys(second)
 
 
 def ratio_text(ratio: HorizonRatio | None) -> str:
@@ -246,9 +250,9 @@ class Profile:
 
     @property
     def text(self) -> str:
-        """The profile in two sentences: how far the model reaches, and what costs most."""
+        """The profile in two sentences: the horizons, and the demands with the highest costs."""
         env, name = self.group.environment, one_line(self.group.model, LONGEST)
-        places = group_by(self.horizons, lambda value: place_text(self.horizons[value]))
+        places = group_by(self.horizons, lambda value: position_text(self.horizons[value]))
         reached = "; ".join(f"{', '.join(values)}: {place}" for place, values in places.items())
         reach = f"{name}: {env.presentation.level} at which half of the {env.presentation.items} succeed: {reached}."
         shown = [effect for effect in self.effects if effect.comparison.is_shown and effect.comparison.paired.value > 0]
@@ -260,11 +264,12 @@ class Profile:
 
 
 def _cost_text(effect: ContrastEffect) -> str:
+    """Return a cost with its simultaneous interval, for a table."""
     return difference_text(effect.comparison.simultaneous, effect.comparison.metric)
 
 
 def _mean_cost_text(effect: ContrastEffect) -> str:
-    """Return a cost with its interval as it stands in a sentence: "0.238, 0.099 to 0.367"."""
+    """Return a cost with its interval, for a sentence: "0.238, 0.099 to 0.367"."""
     metric, cost = effect.comparison.metric, effect.comparison.simultaneous
     value, *ends = (None if end is None else mean_text(end, metric) for end in (cost.value, cost.low, cost.high))
     return f"{value}, {ends[0]} to {ends[1]}" if all(ends) else str(value)
@@ -284,7 +289,7 @@ def contrast_profiles(effects: Iterable[ContrastEffect], horizons: Iterable[Hori
         effects, lambda effect: key_without_settings(effect.group, effect.contrast.option)
     ).items():
         group, option = alike[0].group, alike[0].contrast.option
-        declared = _declared(group.env, option)
+        declared = _declared_option(group.env, option)
         axis = group.environment.difficulty.axes[0].name if group.environment.difficulty.axes else ""
         by_value = {
             str(dict(horizon.group.options).get(option, declared.default)): horizon
@@ -302,7 +307,7 @@ def _option(group: RunKey) -> str:
     return contrasts[0].option if contrasts else ""
 
 
-def contrast_table(all_rows: Iterable[Row], horizons: Iterable[Horizon] = ()) -> str:
+def contrast_text(all_rows: Iterable[Row], horizons: Iterable[Horizon] = ()) -> str:
     """Return profiles and the costs of demands as aligned tables of plain text; "" if there are none.
 
     Args:
@@ -313,13 +318,13 @@ def contrast_table(all_rows: Iterable[Row], horizons: Iterable[Horizon] = ()) ->
     profiles = contrast_profiles(effects, horizons)
     texts: list[str] = []
     for env, of_env in group_by(effects, lambda effect: effect.group.env).items():
-        texts.append("\n".join([align_columns(*_lines(of_env)), *_notes(of_env)]))
+        texts.append("\n".join([align_columns(*_cost_lines(of_env)), *_cost_notes(of_env)]))
         texts += ["\n".join(profile.text for profile in profiles if profile.group.env == env)]
     return "\n\n".join(filter(None, texts))
 
 
-def _notes(effects: Sequence[ContrastEffect]) -> list[str]:
-    """Return in sentences what the table of costs shows of some effects, where that needs one."""
+def _cost_notes(effects: Sequence[ContrastEffect]) -> list[str]:
+    """Return the notes that the table of some costs needs, as sentences."""
     costs, items = list(map(_cost_text, effects)), effects[0].group.environment.presentation.items
     cases = (
         (
@@ -333,7 +338,8 @@ def _notes(effects: Sequence[ContrastEffect]) -> list[str]:
     return [text.format(items=items) for text, is_shown in cases if is_shown]
 
 
-def _lines(effects: Sequence[ContrastEffect]) -> tuple[list[list[str]], list[str]]:
+def _cost_lines(effects: Sequence[ContrastEffect]) -> tuple[list[list[str]], list[str]]:
+    """Return the cells of the table of costs, and the kind of each line for `align_columns`."""
     env = effects[0].group.environment
     head = ["difference of", env.presentation.items, "cost", "p of the cost (Holm)", "ratio of horizons"]
     lines, marks = [[f"{env.title}: what each demand costs", *head]], [""]
@@ -372,7 +378,7 @@ class CostDifference:
     comparison: Comparison
 
     def to_json(self) -> dict[str, Json]:
-        """Return it as JSON values."""
+        """Return the difference of two costs as JSON values."""
         return {
             "demand": self.contrast.demand,
             "base": self.contrast.base,
@@ -396,7 +402,7 @@ def compare_costs(first: Iterable[Row], second: Iterable[Row]) -> list[CostDiffe
     found: list[tuple[ContrastEffect, ContrastEffect, Comparison]] = []
     for one, other in pairs:
         family = one.group.env, one.group.model, other.group.model
-        comparison = compare(_costs(one), _costs(other), MODEL, family=family)
+        comparison = compare(_cost_scores(one), _cost_scores(other), MODEL, family=family)
         if comparison is not None:
             found.append((one, other, comparison))
     adjusted = adjust_comparisons(comparison for _, _, comparison in found)
@@ -407,11 +413,12 @@ def compare_costs(first: Iterable[Row], second: Iterable[Row]) -> list[CostDiffe
 
 
 def _demand_key(effect: ContrastEffect) -> tuple[Contrast, Hashable]:
+    """Return what costs of two models must share to be compared: contrast, environment and settings."""
     return effect.contrast, comparison_key(effect.group.without_option(effect.contrast.option))
 
 
-def _costs(effect: ContrastEffect) -> ItemScores:
-    """Return what a demand costs a model at each item, as scores; items that either side lacks have none."""
+def _cost_scores(effect: ContrastEffect) -> ItemScores:
+    """Return the cost of a demand at each item with a score on both sides, as scores."""
     comparison, metric = effect.comparison, effect.comparison.metric
     costs = {key: comparison.first.values[key] - comparison.second.values[key] for key in comparison.keys}
     span = None if metric.low is None or metric.high is None else metric.high - metric.low
@@ -426,7 +433,7 @@ def _costs(effect: ContrastEffect) -> ItemScores:
 
 
 def cost_differences_text(differences: Sequence[CostDifference]) -> str:
-    """Return as an aligned table of plain text in which demands two models differ; "" if there is nothing to say."""
+    """Return the demands in which two models differ as an aligned table of plain text; "" if there are none."""
     if not differences:
         return ""
     lines = [["What each demand costs", "A", "B", "A − B", "p (Holm)", "verdict"]]

@@ -13,8 +13,8 @@ _POWER = 0.9  # of the fixed test that a decision is set beside
 _LONGEST_NAME = 48
 
 
-def fixed_items(decision: Decision) -> int | None:
-    """Return how many items a test that is planned for the margin takes, by the share on which two models differ."""
+def fixed_test_items(decision: Decision) -> int | None:
+    """Return the items of a fixed test that is planned for the margin, at the observed share of disagreement."""
     if len(decision.plan.models) > 2 or not decision.units:
         return None
     won, lost, _ = decision.counts
@@ -31,28 +31,28 @@ def fixed_items(decision: Decision) -> int | None:
 
 
 def decision_lines(decision: Decision) -> list[str]:
-    """Return a decision in words: the verdict, what was not played, and the means, which have no rank."""
+    """Return a decision as sentences: the verdict, the units not played, and the means, which have no rank."""
     plan = decision.plan
     if decision.problem:
         return [f"no decision: {plan.file_name}: {decision.problem}"]
-    lines = [_pair_text(decision) if len(plan.models) == 2 else _race_text(decision)]
+    lines = [_two_model_text(decision) if len(plan.models) == 2 else _race_text(decision)]
     remaining = plan.limit - len(decision.units)
     if remaining and decision.verdict != UNDECIDED:
         tokens = ""
         if decision.tokens and decision.units:
             per_unit = decision.tokens * len(decision.units[0].items) * len(plan.models)
             tokens = f" (about {short_count(round(per_unit * remaining))} tokens)"
-        fixed = fixed_items(decision)
+        fixed = fixed_test_items(decision)
         beside = "" if fixed is None else f"; a fixed test planned for the margin takes about {fixed:,}"
         lines.append(f"not played: {plural(remaining, plan.unit)}{tokens} of the limit{beside}")
-    means = ", ".join(f"{_name(model)} {mean:.3f}" for model, mean in decision.means.items() if mean is not None)
+    means = ", ".join(f"{_short_name(model)} {mean:.3f}" for model, mean in decision.means.items() if mean is not None)
     if means:
         lines.append(f"means at the stop, as shares of the range: {means}; {STOPPED}, too far apart, and in no rank")
     return lines
 
 
-def decision_text(decisions: Sequence[Decision]) -> str:
-    """Return decisions in words, for a terminal; "" without any."""
+def decisions_text(decisions: Sequence[Decision]) -> str:
+    """Return decisions as text for a terminal; "" if there are none."""
     return "\n".join(
         f"{'  ' if number else ''}{f'{decision.plan.task}: ' if not number else ''}{line}"
         for decision in decisions
@@ -60,14 +60,16 @@ def decision_text(decisions: Sequence[Decision]) -> str:
     )
 
 
-def _name(model: str) -> str:
+def _short_name(model: str) -> str:
+    """Return a model's name on one line, cut if it is long."""
     return one_line(model, _LONGEST_NAME)
 
 
-def _pair_text(decision: Decision) -> str:
+def _two_model_text(decision: Decision) -> str:
+    """Return the result of a comparison of two models as a sentence."""
     plan, limits = decision.plan, decision.limits
     assert limits is not None
-    first, second = map(_name, plan.models)
+    first, second = map(_short_name, plan.models)
     count = plural(len(decision.units), plan.unit)
     won, lost, alike = decision.counts
     counts = f"{won:,} won by {first}, {lost:,} by {second}, {alike:,} alike"
@@ -95,17 +97,18 @@ def _pair_text(decision: Decision) -> str:
 
 
 def _race_text(decision: Decision) -> str:
+    """Return the result of a comparison of three or more models as a sentence."""
     plan, race = decision.plan, decision.race
     count = plural(len(decision.units), plan.unit)
     dropped = [
-        f"{_name(model)} (after {number:,})"
+        f"{_short_name(model)} (after {number:,})"
         for number, model in sorted(zip(race.dropped_at.tolist(), plan.models, strict=True))
         if number
     ]
     worse = f"; dropped as worse: {', '.join(dropped)}" if dropped else ""
     if decision.verdict == UNDECIDED:
         return f"undecided after {count} of at most {plan.limit:,}, of {len(plan.models)} models{worse}"
-    names = " and ".join(map(_name, decision.best))
+    names = " and ".join(map(_short_name, decision.best))
     what = "is best" if decision.verdict == BETTER else f"is best, or within {plan.rule.margin:g} of the best"
     each = "each " if len(decision.best) > 1 else ""
     return f"{names}: {each}{what} of {len(plan.models)} models (95 %), {plan.population}, after {count}{worse}"

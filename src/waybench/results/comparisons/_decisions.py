@@ -56,7 +56,7 @@ class DecisionPlan:
 
     @property
     def file_name(self) -> str:
-        """The name of its file beside the logs."""
+        """The name of the plan's file beside the logs."""
         digest = hashlib.sha256(json.dumps([self.stream, self.models]).encode()).hexdigest()[:12]
         return f"{re.sub(r'[^A-Za-z0-9.]+', '-', self.task)[:60]}-{digest}{SUFFIX}"
 
@@ -80,7 +80,7 @@ class DecisionPlan:
 
 
 def read_plan(values: Mapping[str, Any]) -> DecisionPlan:
-    """Read a plan from a JSON value, which is data from outside.
+    """Read a plan from a JSON value, which comes from outside.
 
     Raises:
         UsageError: If it is none.
@@ -145,7 +145,7 @@ class Decision:
 
     @cached_property
     def live(self) -> tuple[str, ...]:
-        """The models that were not dropped as worse."""
+        """The models that were not dropped as worse than another one."""
         return tuple(model for model, live in zip(self.plan.models, self.race.live, strict=True) if live)
 
     @property
@@ -164,11 +164,12 @@ class Decision:
         return tuple(model for model, is_unbeaten in pairs if is_unbeaten and self.race.ended_at)
 
     def _ahead(self, first: int, second: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return the difference of two models' scores at each unit."""
         return np.array([score_differences(unit.scores)[first, second] for unit in self.units])
 
     @cached_property
     def limits(self) -> ConfidenceLimits | None:
-        """The confidence sequence of the difference of two models, 95 %; 90 % where they are tied; None of several."""
+        """The confidence sequence of two models' difference, 95 % (90 % for a tie); None for more models."""
         if len(self.plan.models) > 2:
             return None
         rule = self.plan.rule
@@ -177,14 +178,14 @@ class Decision:
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """Number of units that the first of two models won, lost, and had alike."""
+        """Numbers of units that the first of two models won, lost and tied."""
         ahead = self._ahead(0, 1)
         won, lost = int((ahead > 0).sum()), int((ahead < 0).sum())
         return won, lost, len(ahead) - won - lost
 
     @cached_property
     def means(self) -> Mapping[str, float | None]:
-        """Each model's mean at the stop, over the units that it played; too far out to be ranked."""
+        """Each model's mean at the stop over the units that it played; too uncertain for a rank."""
         means: dict[str, float | None] = {}
         for number, model in enumerate(self.plan.models):
             scores = [score for unit in self.units for score in unit.scores[number] if not isnan(score)]
@@ -220,7 +221,7 @@ class Decision:
 
 
 def decide(plan: DecisionPlan, rows: Iterable[Row]) -> Decision:
-    """Return what the rows of a stream decide.
+    """Return the decision that the rows of a stream lead to.
 
     Args:
         plan: What was fixed.
@@ -261,7 +262,7 @@ def decide(plan: DecisionPlan, rows: Iterable[Row]) -> Decision:
 
 
 def _unit_scores(of_unit: Sequence[Sequence[Row]], live: Sequence[bool]) -> UnitScores | None:
-    """Return the scores of a unit; None if a model that is in the race has not finished it."""
+    """Return the scores of a unit; None if a model that is still compared has not finished it."""
     items: dict[str, str] = {}
     by_model: list[dict[str, list[Row]]] = []
     for rows, is_live in zip(of_unit, live, strict=True):
@@ -277,12 +278,12 @@ def _unit_scores(of_unit: Sequence[Sequence[Row]], live: Sequence[bool]) -> Unit
         if is_live:
             items |= {name: attempts[0].instance for name, attempts in by_item.items()}
     names = sorted(items)
-    scores = tuple(tuple(_score(by_item.get(name, [])) for name in names) for by_item in by_model)
+    scores = tuple(tuple(_mean_share_of_range(by_item.get(name, [])) for name in names) for by_item in by_model)
     return UnitScores(tuple((name, items[name]) for name in names), scores)
 
 
-def _score(attempts: Sequence[Row]) -> float:
-    """Return the mean of some attempts as a share of the metric's range; NaN if one has no result."""
+def _mean_share_of_range(attempts: Sequence[Row]) -> float:
+    """Return the mean of attempts as a share of the metric's range; NaN if one has no result."""
     if not attempts or any(not row.is_included for row in attempts):
         return nan
     head = attempts[0].group.environment.scoring.metrics[0]
@@ -291,12 +292,12 @@ def _score(attempts: Sequence[Row]) -> float:
     return fsum(shares) / len(shares)
 
 
-def decisions(rows: Iterable[Row]) -> list[Decision]:
-    """Return the decisions of all comparisons whose files are beside the logs of some rows.
+def stored_decisions(rows: Iterable[Row]) -> list[Decision]:
+    """Return the decisions of all comparisons with a file beside the logs of some rows.
 
     A file that does not agree with the logs has a problem that names the unit.
     """
-    by_folder = group_by((row for row in rows if row.stream is not None and row.log), lambda row: _folder(row.log))
+    by_folder = group_by((row for row in rows if row.stream is not None and row.log), lambda row: _log_folder(row.log))
     return [decision for folder, in_folder in by_folder.items() for decision in _decisions_in(folder, in_folder)]
 
 
@@ -307,11 +308,11 @@ def _decisions_in(folder: Path, rows: Sequence[Row]) -> Iterator[Decision]:
             plan = read_plan(stored)
         except UsageError:
             continue  # what is no file of ours decides nothing, and the scores have no rank without it
-        yield checked(decide(plan, rows), stored)
+        yield compare_with_stored(decide(plan, rows), stored)
 
 
-def checked(decision: Decision, stored: Mapping[str, Any]) -> Decision:
-    """Return a decision with the problem that its stored scores differ from those of the logs, if they do.
+def compare_with_stored(decision: Decision, stored: Mapping[str, Any]) -> Decision:
+    """Return a decision, with a problem if its stored scores differ from those of the logs.
 
     What was lost may have a result by now.
     """
@@ -324,12 +325,13 @@ def checked(decision: Decision, stored: Mapping[str, Any]) -> Decision:
             if decision.race.ended_at:
                 break
             return replace(decision, problem=f"unit {number} is in the file, and not in the logs")
-        if not _agree(unit, computed[number]):
+        if not _scores_agree(unit, computed[number]):
             return replace(decision, problem=f"unit {number} has other items or scores in the file than in the logs")
     return decision
 
 
-def _agree(stored: object, computed: Mapping[str, Any]) -> bool:
+def _scores_agree(stored: object, computed: Mapping[str, Any]) -> bool:
+    """Return whether stored scores of units equal those of the logs, apart from lost ones."""
     if not isinstance(stored, dict):
         return False
     values = cast(Mapping[str, Any], stored)
@@ -369,7 +371,7 @@ def write_decision(folder: Path, values: Mapping[str, Json], name: str) -> None:
 
 
 def fix_plan(folder: Path, plan: DecisionPlan) -> None:
-    """Write a plan beside the logs before the first reply; one that is there has to be the same, but for its limit.
+    """Write a plan beside the logs before the first reply; an existing one must be equal, except for its limit.
 
     Raises:
         UsageError: If the folder has a comparison of the same models on the same items with another rule.
@@ -389,7 +391,7 @@ def fix_plan(folder: Path, plan: DecisionPlan) -> None:
 
 
 def update_decisions(folder: Path, rows: Iterable[Row]) -> None:
-    """Write what the logs of a folder decide into the files beside them.
+    """Compute the decisions of a folder from its logs and write them into their files.
 
     Raises:
         UsageError: If a file does not agree with the logs.
@@ -402,6 +404,7 @@ def update_decisions(folder: Path, rows: Iterable[Row]) -> None:
         write_decision(folder, decision.to_json(), name)
 
 
-def _folder(log: str) -> Path:
+def _log_folder(log: str) -> Path:
+    """Return the folder of a log."""
     parts = urlparse(log)
     return Path(url2pathname(parts.path) if parts.scheme == "file" else log).parent

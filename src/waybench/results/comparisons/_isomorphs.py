@@ -19,7 +19,7 @@ from waybench.results.comparisons._comparison import (
     adjust_effects,
     compare,
     comparison_columns,
-    metric_and_items,
+    metric_and_item_columns,
 )
 from waybench.results.comparisons._item_scores import ItemScores, headline_scores
 from waybench.results.formatting import interval_text, known_ends, mean_text, one_line
@@ -39,7 +39,7 @@ _TWINS = EffectKind(
         Column("twin", str, "Id of the environment that it is compared with.", "reference.env", only="frame"),
         Column("twin", RunKey, "The same in the environment’s twin.", "reference", only="json"),
         Column("level", int, "The level.", heading="{Level}", text=lambda effect: str(effect.level)),
-        *metric_and_items("Items that were given in both."),
+        *metric_and_item_columns("Items that were given in both."),
         *comparison_columns(
             ("Mean over these items of what an attempt gives.", "{first}"),
             ("twin_mean", "The same in the twin.", "{twin}"),
@@ -75,7 +75,7 @@ class TwinEffect(Effect):
 
 
 def twin_pairs(scores: Iterable[ItemScores]) -> list[tuple[ItemScores, ItemScores]]:
-    """Return the scores at environments that have a twin, each with those of the same model and settings at the twin.
+    """Return the scores of each model at an environment and at its twin, in pairs.
 
     Both are of the same set of items with the same options. Scores without a counterpart are left out.
 
@@ -89,16 +89,16 @@ def twin_pairs(scores: Iterable[ItemScores]) -> list[tuple[ItemScores, ItemScore
 
 
 def compare_twins(
-    scores: Iterable[ItemScores], margin: float = MARGIN, chosen: Callable[[str], bool] = lambda task: True
+    scores: Iterable[ItemScores], margin: float = MARGIN, is_chosen: Callable[[str], bool] = lambda task: True
 ) -> list[Comparison]:
     """Compare the results of models at environments and at their twins; all comparisons are one family.
 
     Args:
         scores: Scores of any environments.
         margin: What counts as a tie, as a share of the metric's range.
-        chosen: The name of a task -> whether it, or its twin's task, is compared.
+        is_chosen: The name of a task -> whether it, or its twin's task, is compared.
     """
-    pairs = [(side, twin) for side, twin in twin_pairs(scores) if chosen(side.task) or chosen(twin.task)]
+    pairs = [(side, twin) for side, twin in twin_pairs(scores) if is_chosen(side.task) or is_chosen(twin.task)]
     return adjust_comparisons(
         compare(side, twin, TWIN, name=f"{side.name} against {twin.name}", margin=margin) for side, twin in pairs
     )
@@ -143,7 +143,7 @@ _ISOMORPHS = EffectKind(
             heading="Isomorphic sets",
             text=lambda effect: str(len(effect.numbers)),
         ),
-        *metric_and_items(
+        *metric_and_item_columns(
             "Items that were played in both appearances.",
             text=(
                 lambda effect: (
@@ -206,7 +206,7 @@ class IsomorphEffect(Effect):
 
     @property
     def agreement(self) -> IntervalEstimate | None:
-        """How far the results in two forms of an item agree: 1 minus the mean difference, as a share of the range.
+        """Agreement of the results in two forms of an item: 1 minus their mean difference, as a share of the range.
 
         Of solved items it is the share of pairs of forms with the same result. None where the metric has no bounds.
         """
@@ -223,7 +223,7 @@ class IsomorphEffect(Effect):
 
     @property
     def worst(self) -> IntervalEstimate | None:
-        """The mean over items of the value in the worst of an item's forms."""
+        """The mean over items of the worst value in any of an item's forms."""
         metric = self.comparison.metric
         worst = max if metric.better == "lower" else min
         values = [worst(forms) for forms in self.forms.values()]
@@ -231,17 +231,18 @@ class IsomorphEffect(Effect):
 
     @property
     def more(self) -> dict[str, Json]:
-        """What it says beyond the comparison, as JSON values."""
+        """The numbers beyond the comparison, as JSON values."""
         values = self.to_json()
         return {name: values[name] for name in ("sets", "same", "agreement", "worst")}
 
 
 def _set_and_number(scores: ItemScores) -> tuple[str, int]:
+    """Return the item set of some scores and the number of their isomorph; 0 for original items."""
     return split_isomorphic_label(scores.key.key)
 
 
-def _effect(original: ItemScores, by_number: Mapping[int, ItemScores], margin: float) -> IsomorphEffect | None:
-    """Compare a model's scores at original items with those at isomorphic ones; None without a common item."""
+def _isomorph_effect(original: ItemScores, by_number: Mapping[int, ItemScores], margin: float) -> IsomorphEffect | None:
+    """Compare a model's scores at original and at isomorphic items; None without a common item."""
     originals = {(key.level, key.item): key for key in original.item_keys}
     instances = {key.instance for key in original.item_keys}
     isomorphic: dict[ItemKey, list[float]] = {}
@@ -288,21 +289,21 @@ def _effect(original: ItemScores, by_number: Mapping[int, ItemScores], margin: f
 
 
 def compare_isomorphs(
-    scores: Iterable[ItemScores], margin: float = MARGIN, chosen: Callable[[str], bool] = lambda task: True
+    scores: Iterable[ItemScores], margin: float = MARGIN, is_chosen: Callable[[str], bool] = lambda task: True
 ) -> list[IsomorphEffect]:
     """Compare the results of models at original items with those at isomorphic ones; all comparisons are one family.
 
     Args:
         scores: Scores of any environments; those of other tasks are ignored.
         margin: What counts as a tie, as a share of the metric's range.
-        chosen: The name of a task -> whether it is compared.
+        is_chosen: The name of a task -> whether it is compared.
     """
-    ours = (side for side in scores if side.env and chosen(side.task))
+    ours = (side for side in scores if side.env and is_chosen(side.task))
     effects: list[IsomorphEffect] = []
     for same_model in group_by(ours, lambda side: (side.task, side.identity(key=_set_and_number(side)[0]))).values():
         by_number = {_set_and_number(side)[1]: side for side in same_model}
         original = by_number.pop(0, None)
-        if original is not None and by_number and (effect := _effect(original, by_number, margin)):
+        if original is not None and by_number and (effect := _isomorph_effect(original, by_number, margin)):
             effects.append(effect)
     return adjust_effects(effects)
 
@@ -318,11 +319,12 @@ def isomorph_effects(all_rows: Iterable[Row]) -> list[IsomorphEffect]:
 
 
 def _mean_with_ends(mean: IntervalEstimate, metric: Metric) -> str:
+    """Return a mean with the ends of its interval as text."""
     return interval_text(mean.value, known_ends(mean, metric), partial(mean_text, metric=metric))
 
 
 def invariance_text(effects: Sequence[IsomorphEffect]) -> str:
-    """Return lines on how far the results in an item's forms agree, one for each model and task."""
+    """Return how far results in the forms of items agree, a line for each model and task."""
     lines = ["Invariance (results in the forms of an item, the original and its isomorphic ones):"]
     for effect in effects:
         comparison, agreement, worst = effect.comparison, effect.agreement, effect.worst

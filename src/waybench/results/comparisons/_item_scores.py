@@ -48,7 +48,7 @@ class ComparisonKey(NamedTuple):
 
 
 def comparison_key(group: RunKey) -> ComparisonKey:
-    """Return what models must have in common with a group to be compared with it.
+    """Return the settings that two groups must share to be compared, such as the environment and its options.
 
     How a model was run, its temperature and the like, is the model's own matter, and so is the task's name.
     """
@@ -73,7 +73,7 @@ def match_groups(groups: Iterable[RunKey], varies: str = MODEL) -> list[list[Run
 
 
 def without_option(groups: Iterable[RunKey], option: str) -> dict[RunKey, RunKey]:
-    """Return groups that have an option, each with the one that lacks it and has all else in common.
+    """Return, for each group with an option, the group without it that is equal otherwise.
 
     Groups without such a reference are left out.
     """
@@ -86,12 +86,12 @@ def without_option(groups: Iterable[RunKey], option: str) -> dict[RunKey, RunKey
 
 @cache  # every row asks for them
 def failure_kinds(env: str) -> tuple[FailureKind, ...]:
-    """Return all kinds in which an episode of an environment can fail, in the order of columns."""
+    """Return all kinds of failures of an environment, in the order of columns."""
     return tuple(registry.load(env).scoring.failure_kinds)
 
 
-def failure(row: Row) -> FailureKind | None:
-    """Return how an episode failed: its main cause, by its environment.
+def main_failure(row: Row) -> FailureKind | None:
+    """Return the main cause of an episode's failure, as its environment defines it.
 
     It is None if the episode was solved or does not count, where a game of a fixed length came to its end, and with a
     teacher, who caused the end.
@@ -101,8 +101,8 @@ def failure(row: Row) -> FailureKind | None:
     return next(kind for kind in failure_kinds(row.group.env) if kind.name == row.failure)
 
 
-def most_frequent(kinds: Iterable[FailureKind], order: Sequence[FailureKind]) -> tuple[FailureKind, int] | None:
-    """Return the most frequent kind of failures with its number; None without any.
+def most_frequent_failure(kinds: Iterable[FailureKind], order: Sequence[FailureKind]) -> tuple[FailureKind, int] | None:
+    """Return the most frequent kind of failure with its count; None without any.
 
     Of equally frequent kinds it is the first in the order of all kinds.
     """
@@ -129,28 +129,28 @@ class Failures:
 
     @property
     def at_its_end(self) -> bool:
-        """Whether all ended at the limit on turns, as a game of a fixed length does, which is no failure then.
+        """Whether all attempts ended at the limit on turns, as in a game of a fixed length, which is no failure.
 
         An environment that gives the limit a title of its own means it as a failure.
         """
         return self.kinds.get(TURN_LIMIT, 0) == self.attempts
 
 
-def failures(episodes: Iterable[Row]) -> Failures:
-    """Return how episodes of one environment failed."""
+def count_failures(episodes: Iterable[Row]) -> Failures:
+    """Return the counts of failures in episodes of one environment."""
     counted = [row for row in episodes if row.is_included and not row.guided]
-    counts = Counter(kind for row in counted if (kind := failure(row)))
+    counts = Counter(kind for row in counted if (kind := main_failure(row)))
     order = failure_kinds(counted[0].group.env) if counted else ()
     return Failures(len(counted), {kind: counts[kind] for kind in order if counts[kind]})
 
 
 def has_fixed_length(episodes: Sequence[Row]) -> bool:
-    """Return whether all episodes of an environment that count went on to their limit on turns.
+    """Return whether all counted episodes of an environment ended at their limit on turns.
 
     Such an end says nothing of the player.
     """
     counted = [row for row in episodes if row.is_included and not row.guided]
-    return all(row.end == End.TURN_LIMIT and failure(row) in (None, TURN_LIMIT) for row in counted)
+    return all(row.end == End.TURN_LIMIT and main_failure(row) in (None, TURN_LIMIT) for row in counted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,17 +218,17 @@ class ItemScores:
 
     @property
     def settings_key(self) -> str:
-        """Stands for the settings, in whatever order they are."""
+        """A text that is equal for equal settings, in whatever order they are."""
         return repr(sorted((name, repr(value)) for name, value in self.settings.items()))
 
     @property
     def key(self) -> ComparisonKey:
-        """The environment with the set of items and its options; of our own tasks only."""
+        """The item set and its options (`comparison_key`); for waybench's tasks only."""
         assert self.group is not None
         return comparison_key(self.group)
 
     def values_at(self, keys: Iterable[ItemKey]) -> list[float]:
-        """Return a number for each of some items; the mean of these is the number of the set.
+        """Return one value for each of these items, whose mean is the score of the set.
 
         Of a series it is that of its curve, in which every step has the same weight (`contributions`).
         """
@@ -238,7 +238,7 @@ class ItemScores:
         return [average + len(parts) * part for part in parts]
 
     def identity(self, **replaced: Any) -> tuple[str, str, str, ComparisonKey]:
-        """Return what identifies model, settings, metric and `key`.
+        """Return model, settings, metric and `key`, which identify the scores.
 
         Args:
             **replaced: Parts of the key that are replaced, so that scores that differ in these alone have one identity.
@@ -247,12 +247,12 @@ class ItemScores:
 
     @property
     def item_keys(self) -> set[ItemKey]:
-        """All items that it was given."""
+        """All items that the group was given."""
         return {*self.values, *self.missing, *self.undefined, *self.unconfirmed}
 
 
 def scores_from_values(group: RunKey, metric: Metric, values: Mapping[ItemKey, float]) -> ItemScores:
-    """Return a group's scores where no more than its values is needed."""
+    """Return a group's scores with values only, without failures, attempts and lost items."""
     return ItemScores(
         model=group.model,
         task=group.task,
@@ -265,7 +265,7 @@ def scores_from_values(group: RunKey, metric: Metric, values: Mapping[ItemKey, f
 
 
 def item_scores(all_rows: Iterable[Row], metric: str = "", *, needed: bool = True) -> list[ItemScores]:
-    """Return the scores of every model with its settings at every test.
+    """Return the scores of each model with its settings at each item set.
 
     Args:
         all_rows: The rows.
@@ -278,7 +278,9 @@ def item_scores(all_rows: Iterable[Row], metric: str = "", *, needed: bool = Tru
     """
     possible = ("", UNCONFIRMED, UNFINISHED)
     by_group = group_by((row for row in all_rows if row.exclusion_reason in possible), lambda row: row.group)
-    all_scores = [scores for group, group_rows in by_group.items() if (scores := _scores(group, group_rows, metric))]
+    all_scores = [
+        scores for group, group_rows in by_group.items() if (scores := _scores_of_group(group, group_rows, metric))
+    ]
     if by_group and needed and not all_scores:
         if all(row.exclusion_reason == UNCONFIRMED for of_group in by_group.values() for row in of_group):
             raise UsageError(
@@ -297,9 +299,10 @@ def headline_scores(all_rows: Iterable[Row]) -> list[ItemScores]:
     return [scores for group_rows in by_group.values() for scores in item_scores(group_rows, needed=False)]
 
 
-def _scores(group: RunKey, all_of_it: Sequence[Row], name: str) -> ItemScores | None:
+def _scores_of_group(group: RunKey, all_rows: Sequence[Row], name: str) -> ItemScores | None:
+    """Return a group's scores by a metric ("" for the headline); None if it has no results or no such metric."""
     env = group.environment
-    rows = [row for row in all_of_it if row.exclusion_reason in ("", UNFINISHED)]
+    rows = [row for row in all_rows if row.exclusion_reason in ("", UNFINISHED)]
     if not rows:
         return None
     items, head, judged = (
@@ -316,7 +319,8 @@ def _scores(group: RunKey, all_of_it: Sequence[Row], name: str) -> ItemScores | 
         return None
     metric, value_of = choices[name]
 
-    def values_at(items: Items) -> Mapping[ItemKey, float]:
+    def metric_values_at(items: Items) -> Mapping[ItemKey, float]:
+        """Return the metric's value at each item."""
         if metric.per is None:
             return item_values(items, head, value_of)
         ratios = metric_values(items, head, metric)
@@ -327,12 +331,14 @@ def _scores(group: RunKey, all_of_it: Sequence[Row], name: str) -> ItemScores | 
             )
         return ratios.values
 
-    values = values_at(items)
+    values = metric_values_at(items)
     metrics = [with_observed_bounds(declared, rows) for declared in env.scoring.metrics]
     lost = None if judged.series else lost_rows(rows, metrics, best_of=env.scoring.best_of)
-    incomplete = dict[ItemKey, Range]() if lost is None else _incomplete(items, rows, lost, metric, values_at)
+    incomplete = (
+        dict[ItemKey, Range]() if lost is None else _incomplete_ranges(items, rows, lost, metric, metric_values_at)
+    )
     bounded_metric = with_observed_bounds(metric, rows)
-    kinds = {key: [kind for row in item if (kind := failure(row))] for key, item in items.items()}
+    kinds = {key: [kind for row in item if (kind := main_failure(row))] for key, item in items.items()}
     test = comparison_key(group)
     test_options = {option for option, _ in test.options}
     return ItemScores(
@@ -348,10 +354,10 @@ def _scores(group: RunKey, all_of_it: Sequence[Row], name: str) -> ItemScores | 
         settings={option: value for option, value in group.options if option not in test_options},
         metric=bounded_metric,
         values=values,
-        steps=_steps(items, judged.series) if judged.series and not name else {},
+        steps=_mean_steps(items, judged.series) if judged.series and not name else {},
         missing=frozenset({item_key(row) for row in rows} - items.keys()),
         incomplete=incomplete,
-        unconfirmed=frozenset(item_key(row) for row in all_of_it if row.exclusion_reason == UNCONFIRMED),
+        unconfirmed=frozenset(item_key(row) for row in all_rows if row.exclusion_reason == UNCONFIRMED),
         undefined=frozenset(items.keys() - values.keys()),
         reasoning_sent_back=counts_text(row.reasoning_sent_back for row in rows),
         failures=kinds,
@@ -363,20 +369,20 @@ def _scores(group: RunKey, all_of_it: Sequence[Row], name: str) -> ItemScores | 
     )
 
 
-def _steps(items: Items, series: str) -> dict[ItemKey, list[float]]:
-    """Return the mean over the attempts at each item of the number at each step."""
+def _mean_steps(items: Items, series: str) -> dict[ItemKey, list[float]]:
+    """Return the mean of a series at each step over the attempts at each item."""
     curves = {key: [numbers for row in item if (numbers := row.series.get(series))] for key, item in items.items()}
     return {key: [fmean(step) for step in zip(*of_item, strict=False)] for key, of_item in curves.items() if of_item}
 
 
-def _incomplete(
+def _incomplete_ranges(
     items: Items,
     rows: Iterable[Row],
     lost: LostRows,
     metric: Metric,
     values_at: Callable[[Items], Mapping[ItemKey, float]],
 ) -> Mapping[ItemKey, Range]:
-    """Return what the values can be at items that were tried and lack the results of other attempts."""
+    """Return the possible values at items where some attempts have no result."""
     lacking = {item_key(row) for row in rows if not row.is_included} & items.keys()
     filled = [values_at(tried) for tried in lost.filled] if lacking else []
     open_low, open_high = (metric.name in names for names in lost.unbounded)

@@ -17,7 +17,7 @@ from waybench.results.comparisons._comparison import (
     adjust_effects,
     compare,
     comparison_columns,
-    metric_and_items,
+    metric_and_item_columns,
 )
 from waybench.results.comparisons._item_scores import match_groups, scores_from_values, without_option
 from waybench.results.estimates import total_if_known
@@ -132,12 +132,12 @@ class SettingEffect:
 
     @property
     def p(self) -> float | None:
-        """P value of Student's t test of the paired differences in tokens; None likewise."""
+        """P value of Student's t test of the paired differences in tokens; None if tokens are not known."""
         return self.comparison and self.comparison.test.p
 
     @property
     def adjusted(self) -> float | None:
-        """The same, adjusted by Holm's procedure for all pairs of values of this setting that can show an effect."""
+        """The p value, adjusted (Holm) for all pairs of values of this setting that can show an effect."""
         return self.comparison and self.comparison.adjusted
 
     @property
@@ -157,7 +157,7 @@ class SettingEffect:
 
     @property
     def values(self) -> tuple[str, str]:
-        """The two values, in words: "reasoning effort: low" and "reasoning effort: high"."""
+        """Both values with the setting's name: "reasoning effort: low" and "reasoning effort: high"."""
         first, second = (
             setting_text(self.name, dict(group.options).get(self.name)) for group in (self.first, self.second)
         )
@@ -182,7 +182,7 @@ class SettingEffect:
         return f"{self.counted} tokens differ by {' to '.join(map(share_text, ends))} %"
 
     def to_json(self) -> dict[str, Json]:
-        """Return the effect but for its groups as JSON values."""
+        """Return the effect as JSON values, without its groups."""
         return column_json(self.kind.columns, self)
 
 
@@ -232,12 +232,13 @@ def _setting_effect(
     items_of_group: Mapping[RunKey, Mapping[ItemKey, Sequence[Row]]],
     number: int,
 ) -> SettingEffect | None:
+    """Return the effect of a setting between two groups; None without common attempts. `number` is its family."""
     pairs: dict[ItemKey, _Pair] = {}
     for key, attempts in items_of_group[first].items():
         by_attempt = {row.attempt: row for row in items_of_group[second].get(key, ())}
         both = [(row, by_attempt[row.attempt]) for row in attempts if row.attempt in by_attempt]
         if both and not any(row.guided for rows in both for row in rows):
-            pairs[key] = _pair(both)
+            pairs[key] = _pair_attempts(both)
     if not pairs:
         return None
     reasoning = [pair.reasoning for pair in pairs.values()]
@@ -261,20 +262,23 @@ def _setting_effect(
     )
 
 
-def _pair(both: Sequence[tuple[Row, Row]]) -> _Pair:
-    def sums(of: Callable[[Row], int | None]) -> tuple[float, float] | None:
+def _pair_attempts(both: Sequence[tuple[Row, Row]]) -> _Pair:
+    """Return whether paired attempts have the same replies, and both sums of their tokens."""
+
+    def token_sums(of: Callable[[Row], int | None]) -> tuple[float, float] | None:
+        """Return both sums of a count of tokens; None if one is not known."""
         first, second = (total_if_known(of(rows[side]) for rows in both) for side in (0, 1))
         return None if first is None or second is None else (first, second)
 
     return _Pair(
         all(first.replies == second.replies for first, second in both),
-        sums(lambda row: row.output_tokens),
-        sums(lambda row: row.reasoning_tokens),
+        token_sums(lambda row: row.output_tokens),
+        token_sums(lambda row: row.reasoning_tokens),
     )
 
 
-def _spending(unit: str, per: str, *, in_dollars: bool) -> tuple[Column[Any], ...]:
-    """Return the columns of a table with its costs in dollars, or in tokens."""
+def _spending_columns(unit: str, per: str, *, in_dollars: bool) -> tuple[Column[Any], ...]:
+    """Return the columns of costs and gains of agents, in dollars or in tokens."""
 
     def column(name: str, heading: str, text: "Callable[[AgentEffect], str]") -> Column[Any]:
         return Column(f"{name}_{unit}", float, "", only="table", heading=heading, text=text)
@@ -292,7 +296,7 @@ _AGENTS = EffectKind(
     columns=(
         GROUP,
         Column("agent", str, "The agent with its arguments.", heading="Agent"),
-        *metric_and_items("Items that both were given."),
+        *metric_and_item_columns("Items that both were given."),
         *comparison_columns(
             ("Mean over these items of what an attempt with the agent gives.", "Agent’s score"),
             ("bare_mean", "The same of the bare model.", "Bare"),
@@ -314,8 +318,8 @@ _AGENTS = EffectKind(
             null=True,
         ),
         Column("gain_per_million_tokens", float, "The same for each million tokens.", "gain_per_million", null=True),
-        *_spending("USD", "USD", in_dollars=True),
-        *_spending("tokens", "1M tokens", in_dollars=False),
+        *_spending_columns("USD", "USD", in_dollars=True),
+        *_spending_columns("tokens", "1M tokens", in_dollars=False),
     ),
     id="task-agents",
     title="Agents beside the bare model: the same {items}",
@@ -350,7 +354,7 @@ class AgentEffect(Effect):
 
     @property
     def group_without_option(self) -> RunKey:
-        """The group of the bare model: its row names the agent."""
+        """The group of the bare model, since rows name the agent."""
         return self.reference
 
     @property
@@ -360,22 +364,22 @@ class AgentEffect(Effect):
 
     @property
     def gain(self) -> float:
-        """By how much the mean with the agent is better; below 0 if it is worse."""
+        """How much better the mean is with the agent; below 0 if it is worse."""
         difference = self.comparison.difference.value
         return -difference if self.comparison.metric.better == "lower" else difference
 
     @property
     def gain_per_dollar(self) -> float | None:
-        """The gain of an attempt for each dollar that it costs more; None if it costs no more, or is not known."""
-        return _per(self.gain, self.costs, 1)
+        """The gain of an attempt per additional dollar; None if it costs no more, or costs are not known."""
+        return _gain_per_unit(self.gain, self.costs, 1)
 
     @property
     def gain_per_million(self) -> float | None:
-        """The gain of an attempt for each million tokens that it takes more; None likewise."""
-        return _per(self.gain, self.tokens, _MILLION)
+        """The gain of an attempt per million additional tokens; None if it takes no more, or they are not known."""
+        return _gain_per_unit(self.gain, self.tokens, _MILLION)
 
     def spent_texts(self, *, in_dollars: bool) -> tuple[str, str]:
-        """Return the costs of an attempt in words, with the agent and of the bare model; empty if not known."""
+        """Return the cost of an attempt as text, with the agent and without; "" if not known."""
         spent = self.costs if in_dollars else self.tokens
         if spent is None:
             return "", ""
@@ -383,12 +387,13 @@ class AgentEffect(Effect):
         return first, second
 
     def gain_text(self, *, in_dollars: bool) -> str:
-        """Return the gain for each dollar, or million tokens, in words; "" if it is not known."""
+        """Return the gain per dollar, or per million tokens, as text; "" if it is not known."""
         gain = self.gain_per_dollar if in_dollars else self.gain_per_million
         return "" if gain is None else f"{gain:+,.3g}".replace("-", "−")
 
 
-def _per(gain: float, spent: tuple[float, float] | None, unit: int) -> float | None:
+def _gain_per_unit(gain: float, spent: tuple[float, float] | None, unit: int) -> float | None:
+    """Return the gain per `unit` more spent with the agent than without; None if no more is spent."""
     if spent is None or spent[0] <= spent[1]:
         return None
     return gain * unit / (spent[0] - spent[1])
@@ -405,6 +410,7 @@ def agent_effects(all_rows: Iterable[Row]) -> list[AgentEffect]:
 
 
 def _agent_effect(group: RunKey, bare: RunKey, by_group: Mapping[RunKey, Sequence[Row]]) -> AgentEffect | None:
+    """Compare a group with an agent to the bare model's; None without common items."""
     metric = with_observed_bounds(group.environment.scoring.metrics[0], (*by_group[group], *by_group[bare]))
     if metric.per is not None:
         return None
@@ -417,7 +423,8 @@ def _agent_effect(group: RunKey, bare: RunKey, by_group: Mapping[RunKey, Sequenc
     if comparison is None:
         return None
 
-    def spent(of: Callable[[Row], float | None]) -> tuple[float, float] | None:
+    def mean_spent(of: Callable[[Row], float | None]) -> tuple[float, float] | None:
+        """Return the mean of a number over the common items, with the agent and without."""
         means: list[float] = []
         for side in items:
             values: Mapping[ItemKey, float] = item_values(side, metric, of)
@@ -426,16 +433,19 @@ def _agent_effect(group: RunKey, bare: RunKey, by_group: Mapping[RunKey, Sequenc
             means.append(fmean(values[key] for key in comparison.keys))
         return means[0], means[1]
 
-    return AgentEffect(comparison=comparison, tokens=spent(lambda row: row.tokens), costs=spent(lambda row: row.cost))
+    return AgentEffect(
+        comparison=comparison, tokens=mean_spent(lambda row: row.tokens), costs=mean_spent(lambda row: row.cost)
+    )
 
 
-def agent_table(all_rows: Iterable[Row]) -> str:
+def agent_effects_text(all_rows: Iterable[Row]) -> str:
     """Return the effects of agents as aligned tables of plain text, one for each environment; "" if there are none."""
     by_env = group_by(agent_effects(all_rows), lambda effect: effect.group.env)
-    return "\n\n".join(align_columns(*_lines(env_id, effects)) for env_id, effects in by_env.items())
+    return "\n\n".join(align_columns(*_agent_lines(env_id, effects)) for env_id, effects in by_env.items())
 
 
-def _lines(env_id: str, effects: Sequence[AgentEffect]) -> tuple[list[list[str]], list[str]]:
+def _agent_lines(env_id: str, effects: Sequence[AgentEffect]) -> tuple[list[list[str]], list[str]]:
+    """Return the cells of the table of agents, and the kind of each line for `align_columns`."""
     env = registry.load(env_id)
     metric = env.scoring.metrics[0]
     what = ", ".join(part for part in (metric.title, better_text(metric)) if part)

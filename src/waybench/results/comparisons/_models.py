@@ -13,9 +13,9 @@ from waybench.core import TURN_LIMIT, UNPARSED, FailureKind, Json, Metric
 from waybench.core._metrics import OVERFLOW, REFUSED, TRUNCATED, WRONG
 from waybench.results.comparisons._comparison import Comparison, adjust_comparisons, compare, with_inferred_bounds
 from waybench.results.comparisons._item_scores import MODEL, ItemScores, match_groups, scores_from_values
-from waybench.results.logs import Skipped, is_embedded, newest, read_samples
-from waybench.results.logs._inspect import Log, Seen, as_number, runs, to_stderr
-from waybench.results.logs._settings import settings_of_any
+from waybench.results.logs import Skipped, is_embedded, newest_samples, read_samples
+from waybench.results.logs._inspect import Log, Seen, as_number, logs_by_run, print_problem
+from waybench.results.logs._settings import settings_of_foreign_run
 from waybench.results.results import Cluster, ItemKey, Row, group_by, group_by_item, metric_values, with_observed_bounds
 from waybench.results.stats import PowerAssumptions
 from waybench.results.stats._power import FEWEST_ITEMS, pilot_assumptions
@@ -62,12 +62,12 @@ def foreign_scores(*directories: Path, on_problem: Callable[[Skipped], None] | N
     """
     by_run: dict[tuple[str, str, str], dict[ItemKey, list[_Scored]]] = defaultdict(dict)
     headers: dict[tuple[str, str, str], Any] = {}
-    for logs in runs(directories, on_problem or to_stderr):
+    for logs in logs_by_run(directories, on_problem or print_problem):
         header = logs[-1].header
-        run = str(header.eval.model), str(header.eval.task), repr(sorted(settings_of_any(header).items()))
+        run = str(header.eval.model), str(header.eval.task), repr(sorted(settings_of_foreign_run(header).items()))
         samples = (
-            _Scored(log, seen, {} if seen.error else dict(_numbers(seen)))
-            for log, of_log in newest(logs)
+            _Scored(log, seen, {} if seen.error else dict(_numeric_scores(seen)))
+            for log, of_log in newest_samples(logs)
             for seen in of_log
             if not seen.ours
         )
@@ -81,6 +81,7 @@ def foreign_scores(*directories: Path, on_problem: Callable[[Skipped], None] | N
 
 
 def _scorer_scores(header: Any, items: Mapping[ItemKey, Sequence[_Scored]]) -> Iterator[ItemScores]:
+    """Yield the scores of one run by each of its scorers, from its samples by item."""
     all_samples = [sample for samples in items.values() for sample in samples]
     task, stops = str(header.eval.task), _stop_kinds(all_samples)
     for name in dict.fromkeys(name for sample in all_samples for name in sample.numbers):
@@ -96,14 +97,18 @@ def _scorer_scores(header: Any, items: Mapping[ItemKey, Sequence[_Scored]]) -> I
             task=task,
             test=(task, name),
             name=task,
-            settings=settings_of_any(header),
+            settings=settings_of_foreign_run(header),
             metric=Metric(name=name, of=lambda record: None, title=name, doc="A score of another package's task."),
             inferred=True,
             values=values,
             missing=missing,
             undefined=frozenset(items.keys() - values.keys() - missing),
             failures={
-                key: [_kind(stops, sample) for sample in samples if is_share and _fails(sample.numbers.get(name))]
+                key: [
+                    _failure_kind(stops, sample)
+                    for sample in samples
+                    if is_share and _is_failure(sample.numbers.get(name))
+                ]
                 for key, samples in items.items()
             },
             attempts={key: len(of_item) for key, of_item in numbers.items()},
@@ -112,12 +117,13 @@ def _scorer_scores(header: Any, items: Mapping[ItemKey, Sequence[_Scored]]) -> I
         )
 
 
-def _fails(number: float | None) -> bool:
+def _is_failure(number: float | None) -> bool:
+    """Return whether a score counts as a failure: it is below 1."""
     return number is not None and number < 1
 
 
-def _numbers(seen: Seen) -> Iterator[tuple[str, float | None]]:
-    """Yield a sample's scores by name, those that are no numbers as None."""
+def _numeric_scores(seen: Seen) -> Iterator[tuple[str, float | None]]:
+    """Yield a sample's scores by name, as numbers; None for other values."""
     for scorer, value in seen.scores.items():
         if isinstance(value, dict):
             parts = cast(Mapping[str, Json], value)
@@ -129,8 +135,8 @@ def _numbers(seen: Seen) -> Iterator[tuple[str, float | None]]:
             yield scorer, as_number(value)
 
 
-def _kind(stops: Mapping[tuple[str, Any, int], FailureKind], sample: _Scored) -> FailureKind:
-    """Return how a sample failed: by how its last reply ended, or else by a limit, or without an answer."""
+def _failure_kind(stops: Mapping[tuple[str, Any, int], FailureKind], sample: _Scored) -> FailureKind:
+    """Return the kind of a sample's failure, by its last stop reason (`stops`), limit or answer."""
     seen = sample.seen
     if stopped := stops.get((sample.log.location, seen.id, seen.epoch)):
         return stopped
@@ -140,8 +146,8 @@ def _kind(stops: Mapping[tuple[str, Any, int], FailureKind], sample: _Scored) ->
 
 
 def _stop_kinds(samples: Iterable[_Scored]) -> dict[tuple[str, Any, int], FailureKind]:
-    """Return which of the samples that failed were cut off or refused, by log, id and epoch."""
-    failed = (sample for sample in samples if any(map(_fails, sample.numbers.values())))
+    """Return the failures that are cut-off or refused replies, by log, id and epoch."""
+    failed = (sample for sample in samples if any(map(_is_failure, sample.numbers.values())))
     kinds: dict[tuple[str, Any, int], FailureKind] = {}
     for location, of_log in group_by(failed, lambda sample: sample.log.location).items():
         outputs: list[Any] = []
@@ -183,9 +189,9 @@ def compare_sides(
     comparisons: list[Comparison] = []
     unpaired: list[Unpaired] = []
     first_tests, second_tests = (group_by(side, lambda scores: scores.test) for side in (first, second))
-    names = _names([*first, *second])
+    names = _test_names([*first, *second])
     for test in dict.fromkeys([*first_tests, *second_tests]):
-        pairs, without_pair = _sides_matched(first_tests.get(test, []), second_tests.get(test, []))
+        pairs, without_pair = _match_sides(first_tests.get(test, []), second_tests.get(test, []))
         unpaired += without_pair
         for first_scores, other in pairs:
             comparison = compare(first_scores, other, MODEL, name=names[test], margin=margin)
@@ -209,7 +215,7 @@ def compare_pairs(pairs: Iterable[tuple[ItemScores, ItemScores]]) -> list[Compar
         pairs: Scores of the same test. Those without an item at which both have a value are left out.
     """
     all_pairs = list(pairs)
-    names = _names(scores for pair in all_pairs for scores in pair)
+    names = _test_names(scores for pair in all_pairs for scores in pair)
     comparisons: list[Comparison | None] = []
     for first, second in all_pairs:
         has_embedded = is_embedded(first.model) or is_embedded(second.model)
@@ -217,15 +223,15 @@ def compare_pairs(pairs: Iterable[tuple[ItemScores, ItemScores]]) -> list[Compar
     return adjust_comparisons(comparisons)
 
 
-def pairs(all_rows: Iterable[Row], names: Sequence[str]) -> list[Comparison]:
-    """Compare all pairs of groups that can be compared, by some metrics and untested (MANGO, Tables 1, 9, 11 and 12).
+def compare_all_pairs(all_rows: Iterable[Row], metric_names: Sequence[str]) -> list[Comparison]:
+    """Compare all pairs of groups on their common items, by some metrics, untested (MANGO, Tables 1, 9, 11 and 12).
 
     They are in order of first appearance, and a pair without a common item is left out. Items are the same if their
     level, id and instance are; a question about another prefix of a walkthrough is another one.
 
     Args:
         all_rows: The rows.
-        names: The metrics; those that an environment does not have are left out, and so are shares
+        metric_names: The metrics; those that an environment does not have are left out, and so are shares
             (`Metric.per`), for which a single item has no weight of its own.
     """
     by_group = {group: group_by_item(rows) for group, rows in group_by(all_rows, lambda row: row.group).items()}
@@ -234,7 +240,7 @@ def pairs(all_rows: Iterable[Row], names: Sequence[str]) -> list[Comparison]:
         metrics = groups[0].environment.scoring.metrics
         played = [row for group in groups for item in by_group[group].values() for row in item]
         for metric in metrics:
-            if metric.name not in names or metric.per is not None:
+            if metric.name not in metric_names or metric.per is not None:
                 continue
             values = {group: metric_values(by_group[group], metrics[0], metric).values for group in groups}
             scores = [
@@ -246,8 +252,8 @@ def pairs(all_rows: Iterable[Row], names: Sequence[str]) -> list[Comparison]:
     return comparisons
 
 
-def _names(scores: Iterable[ItemScores]) -> dict[Hashable, str]:
-    """Return a name for each test, with what distinguishes it from the others of its title."""
+def _test_names(scores: Iterable[ItemScores]) -> dict[Hashable, str]:
+    """Return a name for each test: its title, with details if several tests share it."""
     names_by_test: dict[Hashable, str] = {}
     for title, alike in group_by(scores, lambda side: side.name).items():
         details = {side.test: side.details for side in alike}
@@ -259,10 +265,10 @@ def _names(scores: Iterable[ItemScores]) -> dict[Hashable, str]:
     return names_by_test
 
 
-def _sides_matched(
+def _match_sides(
     first: Sequence[ItemScores], second: Sequence[ItemScores]
 ) -> tuple[list[tuple[ItemScores, ItemScores]], list[Unpaired]]:
-    """Return the pairs of scores to compare at one test, and the scores without a pair."""
+    """Return the pairs of scores to compare at one test, and the scores without a partner."""
     pairs: list[tuple[ItemScores, ItemScores]] = []
     first_remaining, second_remaining = list(first), list(second)
     for same in _SAME:
@@ -284,8 +290,10 @@ def _sides_matched(
     return pairs, without_pair
 
 
-def pilots(scores: Sequence[ItemScores], correlation: float) -> tuple[list[PowerAssumptions], list[str]]:
-    """Return assumptions from models' results in a pilot, one for each test (`pilot_assumptions`).
+def assumptions_from_pilot(
+    scores: Sequence[ItemScores], correlation: float
+) -> tuple[list[PowerAssumptions], list[str]]:
+    """Return assumptions about power from the results of a pilot, one for each test (`pilot_assumptions`).
 
     Args:
         scores: The models' scores.

@@ -17,7 +17,7 @@ from waybench.results.comparisons._comparison import (
     adjust_effects,
     compare,
     comparison_columns,
-    metric_and_items,
+    metric_and_item_columns,
 )
 from waybench.results.comparisons._item_scores import ItemScores, headline_scores
 from waybench.results.frames import Column
@@ -46,7 +46,7 @@ def ordered_presentations(env: str, option: str, names: Collection[str]) -> tupl
 def compare_presentations(
     scores: Iterable[ItemScores],
     margin: float = MARGIN,
-    chosen: Callable[[str], bool] = lambda task: True,
+    is_chosen: Callable[[str], bool] = lambda task: True,
     option: str = WORDING,
 ) -> list[Comparison]:
     """Compare the results of models in several presentations of the same items; all comparisons are one family.
@@ -56,23 +56,23 @@ def compare_presentations(
     Args:
         scores: Scores of any environments.
         margin: What counts as a tie, as a share of the metric's range.
-        chosen: The name of a task -> whether it is compared.
+        is_chosen: The name of a task -> whether it is compared.
         option: What the presentations differ in: `WORDING` or `LANGUAGE`, which groups in the default lack.
     """
     return adjust_comparisons(
         compare(side, reference, option, name=f"{side.name}, {value} against {reference_value}", margin=margin)
-        for (value, side), (reference_value, reference) in _presentation_pairs(scores, chosen, option)
+        for (value, side), (reference_value, reference) in _presentation_pairs(scores, is_chosen, option)
     )
 
 
 def _presentation_pairs(
-    scores: Iterable[ItemScores], chosen: Callable[[str], bool], option: str
+    scores: Iterable[ItemScores], is_chosen: Callable[[str], bool], option: str
 ) -> Iterator[tuple[tuple[str, ItemScores], tuple[str, ItemScores]]]:
-    """Yield the scores in each presentation of the same items, and in the reference, with the values of the option."""
+    """Yield pairs of presentation and reference of the same items, each as the option's value and scores."""
     by_identity: defaultdict[tuple[Any, ...], dict[str, ItemScores]] = defaultdict(dict)
     for side in scores:
-        if side.group is not None and chosen(side.task):
-            value = _value(side.group, option)
+        if side.group is not None and is_chosen(side.task):
+            value = _presentation_of_group(side.group, option)
             others = tuple(other for other in side.key.options if other[0] != option)
             if value is not None:
                 by_identity[side.identity(options=others)][value] = side
@@ -81,8 +81,8 @@ def _presentation_pairs(
         yield from (((name, by_name[name]), (reference, by_name[reference])) for name in names if name != reference)
 
 
-def _value(group: RunKey, option: str) -> str | None:
-    """Return a group's value of `WORDING` or `LANGUAGE`; None if it has no wordings."""
+def _presentation_of_group(group: RunKey, option: str) -> str | None:
+    """Return a group's `WORDING` or `LANGUAGE`; None if its environment has no wordings."""
     value = dict(group.options).get(option, LANGUAGE_OPTION.default if option == LANGUAGE else None)
     return None if value is None else str(value)
 
@@ -100,12 +100,12 @@ class LanguageEffect(Effect):
                 "language",
                 str,
                 "The language.",
-                lambda effect: _value(effect.group, LANGUAGE),
+                lambda effect: _presentation_of_group(effect.group, LANGUAGE),
                 heading="Language",
-                text=lambda effect: str(_value(effect.group, LANGUAGE)),
+                text=lambda effect: str(_presentation_of_group(effect.group, LANGUAGE)),
             ),
             Column("reference", RunKey, "The same in the reference language.", "reference", only="json"),
-            *metric_and_items("Items that were given in both languages."),
+            *metric_and_item_columns("Items that were given in both languages."),
             *comparison_columns(
                 ("Mean over these items of what an attempt gives.", "Mean"),
                 ("reference_mean", "The same in the reference language.", "Mean in {reference}"),
@@ -120,7 +120,7 @@ class LanguageEffect(Effect):
         "difference is the mean in the language minus that in {reference}, with its paired interval. p is from a "
         "paired test, adjusted by Holm’s procedure over all rows; a difference is bold where p is below 0.05.",
         table=("language", "items", "reference_mean", "mean", "difference", "p_adjusted"),
-        words=lambda effects: {"reference": str(_value(effects[0].reference, LANGUAGE))},
+        words=lambda effects: {"reference": str(_presentation_of_group(effects[0].reference, LANGUAGE))},
     )
 
 

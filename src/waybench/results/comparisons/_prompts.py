@@ -167,6 +167,7 @@ def wording_effects(all_rows: Iterable[Row]) -> list[WordingEffect]:
 def _wording_effect(
     metric: Metric, groups: Mapping[str, RunKey], by_group: Mapping[RunKey, Sequence[Row]]
 ) -> WordingEffect | None:
+    """Return the effect of a model's wordings, from its group in each of them; None without common items."""
     of_names = {
         name: metric_values(group_by_item(by_group[group]), metric, metric).values for name, group in groups.items()
     }
@@ -211,13 +212,14 @@ def _wording_effect(
     )
 
 
-def wording_table(all_rows: Iterable[Row]) -> str:
+def wording_effects_text(all_rows: Iterable[Row]) -> str:
     """Return the effects of wordings as aligned tables of plain text, one for each environment; "" without any."""
     by_env = group_by(wording_effects(all_rows), lambda effect: effect.group.env)
-    return "\n\n".join(align_columns(*_lines(env_id, effects)) for env_id, effects in by_env.items())
+    return "\n\n".join(align_columns(*_wording_lines(env_id, effects)) for env_id, effects in by_env.items())
 
 
-def _lines(env_id: str, effects: Sequence[WordingEffect]) -> tuple[list[list[str]], list[str]]:
+def _wording_lines(env_id: str, effects: Sequence[WordingEffect]) -> tuple[list[list[str]], list[str]]:
+    """Return the cells of the table of wordings, and the kind of each line for `align_columns`."""
     env = registry.load(env_id)
     metric = env.scoring.metrics[0]
     what = ", ".join(part for part in (metric.title, better_text(metric)) if part)
@@ -245,7 +247,7 @@ class _Line(NamedTuple):
 
 
 def wording_frame(effects: Sequence[WordingEffect]) -> Frame:
-    """Return the frame of wordings: a row for each wording of each player. Undefined values are None."""
+    """Return the frame of wordings: a row for each wording of each player."""
     lines = [_Line(effect, score) for effect in effects for score in effect.wordings]
     doc = "One row for each wording of the same items, by player; the headline metric."
     columns = (*_SCORE[:2], *_EFFECT[:5], *_SCORE[2:], *_EFFECT[5:])
@@ -293,6 +295,7 @@ def examples_effects(all_rows: Iterable[Row]) -> list[ExamplesEffect]:
 
 
 def _examples_effect(group: RunKey, bare: RunKey, level: int, with_: Items, without: Items) -> ExamplesEffect:
+    """Return the effect of examples at one level, from the items with examples and without."""
     env = group.environment
     played = [row for items in (with_, without) for item in items.values() for row in item]
     metrics: dict[str, IntervalEstimate] = {}
@@ -314,12 +317,13 @@ def _examples_effect(group: RunKey, bare: RunKey, level: int, with_: Items, with
 
 
 def _curve_change(series: Series, with_: Items, without: Items) -> IntervalEstimate | None:
-    """Return the difference of two means of curves over their steps, each linearised (`contributions`)."""
+    """Return the difference of two curves' means over their steps; None without common items."""
 
-    def has(item: Sequence[Row]) -> bool:
+    def has_curve(item: Sequence[Row]) -> bool:
+        """Return whether an attempt at the item has the series."""
         return any(row.series.get(series.name) for row in item)
 
-    keys = [key for key in with_ if has(with_[key]) and has(without[key])]
+    keys = [key for key in with_ if has_curve(with_[key]) and has_curve(without[key])]
     (new, new_parts), (old, old_parts) = (_curve_contributions(series.name, items, keys) for items in (with_, without))
     size = None if series.low is None or series.high is None else series.high - series.low
     return clustered_mean(
@@ -331,7 +335,7 @@ def _curve_change(series: Series, with_: Items, without: Items) -> IntervalEstim
 
 
 def _curve_contributions(name: str, items: Items, keys: Sequence[ItemKey]) -> tuple[float, dict[ItemKey, float]]:
-    """Return the mean of a curve over its steps, and what each item's episodes move it by."""
+    """Return the mean of a curve over its steps, and each item's contribution to it (linearised)."""
     episodes = [(key, row.series[name]) for key in keys for row in items[key] if row.series.get(name)]
     average, parts = curve_contributions([numbers for _, numbers in episodes])
     by_item = dict.fromkeys(keys, 0.0)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from waybench.core import NO_ANSWER, Json, Metric, plural
 from waybench.results.comparisons._comparison import Comparison
-from waybench.results.comparisons._item_scores import Failures, ItemScores, most_frequent
+from waybench.results.comparisons._item_scores import Failures, ItemScores, most_frequent_failure
 from waybench.results.comparisons._models import Unpaired
 from waybench.results.formatting import (
     NOTHING,
@@ -18,7 +18,7 @@ from waybench.results.formatting import (
     known_ends,
     mean_text,
     one_line,
-    width,
+    text_width,
 )
 from waybench.results.results import LONGEST, ItemKey, count_items, group_by, setting_text
 from waybench.results.stats import IntervalEstimate
@@ -67,13 +67,15 @@ def comparisons_text(
         telling = [row for row in rows if row.verdict is not Verdict.TOO_FEW]
         shown = telling or rows
         lines = [["", "items", "A", "B", "A − B", "95 % interval", "Holm" if several else "p", "verdict"]]
-        lines += [[_title(row, short=True), *comparison_cells(row)] for row in shown]
-        size = max(width(line[-1]) for line in lines)
-        table = align_columns([[*line[:-1], line[-1] + " " * (size - width(line[-1]))] for line in lines])
+        lines += [[_task_and_metric_title(row, short=True), *comparison_cells(row)] for row in shown]
+        size = max(text_width(line[-1]) for line in lines)
+        table = align_columns([[*line[:-1], line[-1] + " " * (size - text_width(line[-1]))] for line in lines])
         blocks += ["\n".join(sides), table]
-        blocks += ["\n".join([_title(row), *(f"  {line}" for line in comparison_lines(row))]) for row in shown]
+        blocks += [
+            "\n".join([_task_and_metric_title(row), *(f"  {line}" for line in comparison_lines(row))]) for row in shown
+        ]
         if len(shown) < len(rows):
-            few = [_too_few(row) for row in rows if row.verdict is Verdict.TOO_FEW]
+            few = [_too_few_text(row) for row in rows if row.verdict is Verdict.TOO_FEW]
             blocks.append(f"Too few items to tell: {'; '.join(few)}.")
     verdicts = {comparison.verdict for comparison in comparisons}
     notes = [text.format(margin=margin) for verdict, text in _LEGEND.items() if verdict in verdicts]
@@ -96,15 +98,16 @@ def comparisons_text(
     return "\n\n".join(blocks)
 
 
-def _too_few(comparison: Comparison) -> str:
-    """Return a task that cannot tell, with what it shows alone: "Text maps, +0.283 (60 items in 6 clusters, ...)"."""
+def _too_few_text(comparison: Comparison) -> str:
+    """Return a task with too few items and its difference: "Text maps, +0.283 (60 items in 6 clusters, ...)"."""
     clusters = len({key.cluster for key in comparison.keys})
     items = plural(comparison.items, "item") + (f" in {clusters} clusters" if clusters < comparison.items else "")
-    change = _change(comparison.difference.value, comparison.metric)
-    return f"{one_line(comparison.name, LONGEST)}, {change} ({items}, p {_p(comparison.test.p)} unadjusted)"
+    change = _signed_change_text(comparison.difference.value, comparison.metric)
+    return f"{one_line(comparison.name, LONGEST)}, {change} ({items}, p {_p_value_text(comparison.test.p)} unadjusted)"
 
 
-def _title(comparison: Comparison, *, short: bool = False) -> str:
+def _task_and_metric_title(comparison: Comparison, *, short: bool = False) -> str:
+    """Return the task and metric of a comparison, with an arrow if lower is better."""
     lower = " ↓" if comparison.metric.better == "lower" else ""
     title = comparison.metric.title
     group = comparison.first.group
@@ -138,25 +141,26 @@ class ComparisonCells(NamedTuple):
 
 
 def comparison_cells(comparison: Comparison) -> ComparisonCells:
-    """Return a comparison's line of a table."""
+    """Return the cells of a comparison's row in a table."""
     metric, difference = comparison.metric, comparison.difference
     return ComparisonCells(
         items=str(comparison.items),
         first=mean_text(comparison.first_mean.value, metric),
         second=mean_text(comparison.second_mean.value, metric),
-        difference=_change(difference.value, metric),
+        difference=_signed_change_text(difference.value, metric),
         interval=_interval_text(difference, metric),
-        p=adjusted_p_text(comparison.test.p, comparison.adjusted, _p),
-        verdict=_short(comparison.verdict, metric),
+        p=adjusted_p_text(comparison.test.p, comparison.adjusted, _p_value_text),
+        verdict=_short_verdict(comparison.verdict, metric),
     )
 
 
-def _p(value: float) -> str:
+def _p_value_text(value: float) -> str:
+    """Return a p value with four decimals."""
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
-def _change(value: float, metric: Metric) -> str:
-    """Return a difference with as many decimals as a mean has, or with more where these would be zeros."""
+def _signed_change_text(value: float, metric: Metric) -> str:
+    """Return a difference with as many decimals as a mean, or more if these would be zeros."""
     text = change_text(value, metric)
     return f"{value:+.1g}".replace("-", "−") if text.startswith("±") and value else text
 
@@ -164,10 +168,13 @@ def _change(value: float, metric: Metric) -> str:
 def _interval_text(mean: IntervalEstimate, metric: Metric) -> str:
     """Return the interval of a difference: "−3.0 to +1.2"."""
     ends = known_ends(mean, metric, is_change=True)
-    return NOTHING if ends is None else f"{_change(ends[0], metric)} to {_change(ends[1], metric)}"
+    return (
+        NOTHING if ends is None else f"{_signed_change_text(ends[0], metric)} to {_signed_change_text(ends[1], metric)}"
+    )
 
 
-def _short(verdict: Verdict, metric: Metric) -> str:
+def _short_verdict(verdict: Verdict, metric: Metric) -> str:
+    """Return a verdict in a few words: "A is better"."""
     return _SHORT[verdict].format(merit="better" if metric.better else "higher")
 
 
@@ -176,11 +183,11 @@ def verdict_sentence(comparison: Comparison) -> str:
     metric, difference, margin = comparison.metric, comparison.difference, comparison.margin
     verdict, interval = comparison.verdict, _interval_text(comparison.difference, comparison.metric)
     if verdict is Verdict.DEPENDS:
-        bounds = " or ".join(dict.fromkeys(_short(bound, metric) for bound in comparison.bounds))
+        bounds = " or ".join(dict.fromkeys(_short_verdict(bound, metric) for bound in comparison.bounds))
         return f"depends on what infrastructure errors lost: {bounds}, by the worst and best scores of the lost items"
     if verdict in (Verdict.FIRST, Verdict.SECOND):
-        side, merit = _short(verdict, metric).split()
-        return f"{side} is {merit}: A − B is {_change(difference.value, metric)} ({interval})"
+        side, merit = _short_verdict(verdict, metric).split()
+        return f"{side} is {merit}: A − B is {_signed_change_text(difference.value, metric)} ({interval})"
     within = "" if margin is None else f"±{mean_text(margin, metric)}"
     if verdict is Verdict.TIED:
         return f"tied within {within} (90 % interval {_interval_text(comparison.interval_90, metric)})"
@@ -205,7 +212,7 @@ def comparison_lines(comparison: Comparison, *, settings: bool = True) -> Iterat
         comparison: The comparison; its sides are called A and B.
         settings: Whether to say how the settings differ.
     """
-    yield f"{verdict_sentence(comparison)}; {_test(comparison)}."
+    yield f"{verdict_sentence(comparison)}; {_test_text(comparison)}."
     if settings:
         of_sides = {"A": comparison.first.settings, "B": comparison.second.settings}
         first, second = of_sides.values()
@@ -223,10 +230,11 @@ def comparison_lines(comparison: Comparison, *, settings: bool = True) -> Iterat
             "if they pose the same task."
         )
     yield from _failure_lines(comparison)
-    yield from _first_errors(comparison)
+    yield from _first_error_lines(comparison)
 
 
-def _test(comparison: Comparison) -> str:
+def _test_text(comparison: Comparison) -> str:
+    """Return the test of a comparison with its p value and numbers of items."""
     name = {"mcnemar": "McNemar's test (mid-p)", "t": "a t test of the pairs"}[comparison.test.method]
     items, clusters, values = comparison.items, comparison.difference.clusters, comparison.difference.n
     of = plural(items, "item")
@@ -235,10 +243,11 @@ def _test(comparison: Comparison) -> str:
     elif clusters != items:
         of += f" in {plural(clusters, 'cluster')}"
     rare = f"; {RARE_EXTREMES}" if comparison.paired.omits_rare_extremes else ""
-    return f"p {_p(comparison.test.p)} by {name} over {of}{_levels(comparison.keys)}{rare}"
+    return f"p {_p_value_text(comparison.test.p)} by {name} over {of}{_levels_text(comparison.keys)}{rare}"
 
 
-def _levels(keys: Iterable[ItemKey]) -> str:
+def _levels_text(keys: Iterable[ItemKey]) -> str:
+    """Return the levels of items, as in ", levels 3 to 9"; "" without levels."""
     levels = sorted({key.level for key in keys} - {0})
     if not levels:
         return ""
@@ -250,7 +259,7 @@ def _exclusion_lines(comparison: Comparison) -> Iterator[str]:
     first, second = comparison.first, comparison.second
     for letter, side, other in (("A", first, second), ("B", second, first)):
         if alone := side.item_keys - other.item_keys:
-            yield f"Excluded: {plural(count_items(alone), 'item')} that only {letter} was given{_levels(alone)}."
+            yield f"Excluded: {plural(count_items(alone), 'item')} that only {letter} was given{_levels_text(alone)}."
     for name, reason in (
         ("missing", "missing due to infrastructure errors"),
         ("unconfirmed", "with attempts that do not replay: their records do not agree with a new simulation"),
@@ -262,8 +271,8 @@ def _exclusion_lines(comparison: Comparison) -> Iterator[str]:
             yield f"Excluded: {plural(count_items(of_first | of_second), 'item')} {reason} ({sides})."
 
 
-def _first_errors(comparison: Comparison) -> Iterator[str]:
-    """Yield where the two go wrong most often, and when."""
+def _first_error_lines(comparison: Comparison) -> Iterator[str]:
+    """Yield a sentence on both sides' most frequent first error and its median step."""
     parts: list[str] = []
     for letter, side in (("A", comparison.first), ("B", comparison.second)):
         errors = [error for error in comparison.first_errors(side) if error.kind not in NO_ANSWER]  # failures say these
@@ -276,12 +285,12 @@ def _first_errors(comparison: Comparison) -> Iterator[str]:
 
 
 def _failure_lines(comparison: Comparison) -> Iterator[str]:
-    """Yield how the two fail most often."""
+    """Yield a sentence on both sides' most frequent failure."""
     sides = [comparison.failures(side) for side in (comparison.first, comparison.second)]
     if not any(kinds for kinds, _ in sides) or all(Failures(attempts, kinds).at_its_end for kinds, attempts in sides):
         return
     order = [*comparison.first.failure_kinds, *comparison.second.failure_kinds]
-    first, second = (most_frequent(kinds.elements(), order) for kinds, _ in sides)
+    first, second = (most_frequent_failure(kinds.elements(), order) for kinds, _ in sides)
     if first and second and first[0] == second[0]:
         parts = [
             f"{letter} {count:,} of {kinds.total():,}"
@@ -299,7 +308,7 @@ def _failure_lines(comparison: Comparison) -> Iterator[str]:
 
 
 def comparisons_json(comparisons: Iterable[Comparison], unpaired: Iterable[Unpaired], margin: float) -> dict[str, Json]:
-    """Return comparisons, and what could not be compared, as JSON values; unknown values are null."""
+    """Return comparisons and unpaired scores as JSON values; unknown values are null."""
     return {
         "schema": SCHEMA,
         "margin": margin,
@@ -307,7 +316,7 @@ def comparisons_json(comparisons: Iterable[Comparison], unpaired: Iterable[Unpai
         "not_compared": [
             {
                 "side": "first" if side.first else "second",
-                **_side(side.scores),
+                **_side_json(side.scores),
                 "name": side.scores.name,
                 "metric": side.scores.metric.name,
                 "items": len(side.scores.item_keys),
@@ -318,7 +327,8 @@ def comparisons_json(comparisons: Iterable[Comparison], unpaired: Iterable[Unpai
     }
 
 
-def _side(scores: ItemScores) -> dict[str, Json]:
+def _side_json(scores: ItemScores) -> dict[str, Json]:
+    """Return the model, task and settings of some scores as JSON values."""
     return {"model": scores.model, "task": scores.task, "settings": dict(scores.settings)}
 
 
@@ -330,7 +340,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Json]:
         kinds, attempts = comparison.failures(side)
         errors = Counter(error.kind.name for error in comparison.first_errors(side))
         return {
-            **_side(side),
+            **_side_json(side),
             "mean": asdict(mean),
             "only": len(side.item_keys - other.item_keys),
             **{name: len(getattr(side, name) & comparison.common) for name in ("missing", "undefined", "unconfirmed")},

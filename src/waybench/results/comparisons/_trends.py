@@ -14,7 +14,7 @@ from waybench.results.comparisons._comparison import (
     Effect,
     EffectKind,
     compare,
-    metric_and_items,
+    metric_and_item_columns,
 )
 from waybench.results.comparisons._item_scores import MODEL, ItemScores, headline_scores
 from waybench.results.formatting import adjusted_p_text, align_columns, change_text, mean_text, one_line
@@ -57,11 +57,13 @@ class SeriesMember:
 
 
 def _means_text(effect: "TrendEffect") -> str:
+    """Return the means of a series' models, from the smallest to the largest, as text."""
     metric = effect.comparison.metric
     return "\n".join(f"{member.name}: {mean_text(member.mean.value, metric)}" for member in effect.members)
 
 
 def _slope_text(effect: "TrendEffect") -> str:
+    """Return the slope of a trend with its interval as text."""
     slope, metric = effect.slope, effect.comparison.metric
     if slope.low is None or slope.high is None:
         return change_text(slope.value, metric)
@@ -95,7 +97,7 @@ class TrendEffect(Effect):
                 heading="Means by size",
                 text=_means_text,
             ),
-            *metric_and_items("Items that all models of the series were given."),
+            *metric_and_item_columns("Items that all models of the series were given."),
             Column(
                 "slope",
                 IntervalEstimate,
@@ -145,7 +147,7 @@ class TrendEffect(Effect):
 
     @property
     def steps_down(self) -> int:
-        """The number of steps to the next larger model at which the mean gets worse."""
+        """Number of steps to the next larger model at which the mean gets worse."""
         sign = -1.0 if self.comparison.metric.better == "lower" else 1.0
         means = [sign * member.mean.value for member in self.members]
         return sum(larger < smaller for smaller, larger in pairwise(means))
@@ -178,7 +180,9 @@ def trend_effects(all_rows: Iterable[Row], models: Mapping[str, SizedModel]) -> 
         headline_scores(rows), lambda side: (models[side.model].series, side.test, side.settings_key, side.task)
     )
     effects = [
-        effect for (series, *_), sides in by_series.items() if (effect := _trend(series, sides, models)) is not None
+        effect
+        for (series, *_), sides in by_series.items()
+        if (effect := _trend_of_series(series, sides, models)) is not None
     ]
     for indices in group_by(range(len(effects)), lambda index: is_embedded(effects[index].group.model)).values():
         adjusted = adjust_p_values([effects[index].trend.test for index in indices])
@@ -187,7 +191,8 @@ def trend_effects(all_rows: Iterable[Row], models: Mapping[str, SizedModel]) -> 
     return effects
 
 
-def _trend(series: str, sides: Sequence[ItemScores], models: Mapping[str, SizedModel]) -> TrendEffect | None:
+def _trend_of_series(series: str, sides: Sequence[ItemScores], models: Mapping[str, SizedModel]) -> TrendEffect | None:
+    """Return the trend of one series at one item set; None for fewer than three sizes."""
     ordered = sorted(sides, key=lambda side: models[side.model].size or 0.0)
     sizes = [models[side.model].size or 1.0 for side in ordered]
     keys = sorted(key for key in ordered[0].values if all(key in side.values for side in ordered))

@@ -16,8 +16,8 @@ from waybench.results.formatting import (
     lost_text,
     mean_text,
     one_line,
+    text_width,
     too_few_note,
-    width,
 )
 from waybench.results.logs import is_human
 from waybench.results.results import Row, RunKey, group_by, labels, setting_names, settings_sort_key
@@ -256,12 +256,12 @@ def _column_blocks(lines: Sequence[Sequence[str]], max_width: int) -> Iterator[l
     if any("*" in cell for line in lines for cell in line[1:]):  # room for a star in every cell aligns the numbers
         lines = [[line[0], *(cell if cell.endswith("*") else f"{cell} " for cell in line[1:])] for line in lines]
     first, *others = zip(*lines, strict=True)
-    block, size = [first], max(map(width, first))
+    block, size = [first], max(map(text_width, first))
     for column in others:
-        more = 2 + max(map(width, column))
+        more = 2 + max(map(text_width, column))
         if len(block) > 1 and size + more > max_width:
             yield [list(line) for line in zip(*block, strict=True)]
-            block, size = [first], max(map(width, first))
+            block, size = [first], max(map(text_width, first))
         block.append(column)
         size += more
     yield [list(line) for line in zip(*block, strict=True)]

@@ -14,13 +14,13 @@ from waybench.results.formatting import (
     align_columns,
     better_text,
     bounds_text,
-    few_text,
     known_ends,
     mean_text,
     one_line,
+    text_width,
     too_few_note,
     too_few_text,
-    width,
+    too_few_values_text,
 )
 from waybench.results.logs import LoggedEpisode
 from waybench.results.results import Row, RunKey, group_by, labels, short_labels
@@ -156,9 +156,9 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[RunKey] = ())
 def _fit_names(lines: Sequence[Sequence[str]], shorter_names: Sequence[str]) -> list[list[str]]:
     """Return the lines with names that leave room for the numbers, the shorter names if necessary."""
     names, *numbers = zip(*lines, strict=True)
-    longest = max(_SHORTEST_NAME, MOST_COLUMNS - sum(2 + max(map(width, column)) for column in numbers)) - 2
+    longest = max(_SHORTEST_NAME, MOST_COLUMNS - sum(2 + max(map(text_width, column)) for column in numbers)) - 2
     names = [name.strip() for name in names[1:]]
-    fitting = names if max(map(width, names)) <= longest else shorter_names
+    fitting = names if max(map(text_width, names)) <= longest else shorter_names
     named = zip(fitting, lines[1:], strict=True)
     return [list(lines[0]), *([_INDENT + one_line(name, longest), *line[1:]] for name, line in named)]
 
@@ -281,7 +281,7 @@ def _mean_with_interval_text(
         return f"{value} ({bounds_text(lost, number_text)})"
     ends = known_ends(mean, metric, bounds=None if metric else (0, 1))
     if mean is None or ends is None:
-        few_items = few_items or ("" if mean is None or mean.low is None else few_text(mean))
+        few_items = few_items or ("" if mean is None or mean.low is None else too_few_values_text(mean))
         return f"{value} [{few_items}]" if few_items and mean is not None else value
     few_items = _FEW if factor == 1 and too_few_text(mean, metric) else ""
     return f"{value} [{number_text(ends[0])}, {number_text(ends[1])}]{few_items}"

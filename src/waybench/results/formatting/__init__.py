@@ -24,10 +24,10 @@ __all__ = [
     "lost_text",
     "mean_text",
     "one_line",
+    "text_width",
     "too_few_note",
     "too_few_text",
     "visible",
-    "width",
 ]
 
 
@@ -50,17 +50,18 @@ NO_RANK = "no rank: attempts without a result"
 
 
 def visible(text: str) -> str:
-    """Return a text with all that is invisible or moves other text written out: U+202E becomes "⟨U+202E⟩".
+    """Return a text with invisible and text-moving characters written out: U+202E becomes "⟨U+202E⟩".
 
     Control characters become their pictures (NUL becomes "␀"), so that a terminal is not steered by them either. The
     result can always be encoded as UTF-8.
     """
     if text.isascii() and text.isprintable():  # as nearly all of a page's texts are
         return text
-    return _HIDDEN.sub(_picture, text.replace("\r\n", "\n"))
+    return _HIDDEN.sub(_visible_sign, text.replace("\r\n", "\n"))
 
 
-def _picture(match: re.Match[str]) -> str:
+def _visible_sign(match: re.Match[str]) -> str:
+    """Return the picture or the code of a hidden character."""
     code = ord(match[0])
     if code < 0x20:
         return chr(0x2400 + code)
@@ -68,12 +69,12 @@ def _picture(match: re.Match[str]) -> str:
 
 
 def one_line(text: str, limit: int) -> str:
-    """Return a visible text on one line, cut in the middle to at most `limit` columns; both ends tell names apart."""
+    """Return a visible text on one line, cut in the middle to at most `limit` columns."""
     flat = visible(" ".join(text[: 4 * limit].split()) if len(text) <= 4 * limit else f"{text[:limit]}…{text[-limit:]}")
     if flat.isascii() and len(flat) <= limit and flat.isprintable():
         return flat
     flat = flat.replace("\n", "␊").replace("\t", "␉")
-    widths = [0, *accumulate(map(_columns, flat))]  # of the first 0, 1, ... characters
+    widths = [0, *accumulate(map(_sign_width, flat))]  # of the first 0, 1, ... characters
     if widths[-1] <= limit:
         return flat
     half = (limit - 1) // 2
@@ -81,17 +82,18 @@ def one_line(text: str, limit: int) -> str:
     return f"{head}…{flat[bisect_left(widths, widths[-1] - half) :]}"
 
 
-def width(text: str) -> int:
-    """Return how many columns of a terminal a text takes: wide letters take two, combining marks none."""
-    return len(text) if text.isascii() else sum(map(_columns, text))
+def text_width(text: str) -> int:
+    """Return the columns of a terminal that a text takes: wide letters take two, combining marks none."""
+    return len(text) if text.isascii() else sum(map(_sign_width, text))
 
 
-def _columns(sign: str) -> int:
+def _sign_width(sign: str) -> int:
+    """Return the columns of a terminal that a character takes."""
     return 0 if unicodedata.combining(sign) else 2 if unicodedata.east_asian_width(sign) in "WF" else 1
 
 
 def decimals(metric: Metric | None) -> int:
-    """Return how many decimals a mean of a metric is written with.
+    """Return the number of decimals of a metric's mean.
 
     Three where its values lie within [0, 1], two for a plain number without bounds or whose bounds depend on the
     episode, so that it is written alike in all tables, and one for everything else: per cents, and what is no metric
@@ -106,12 +108,12 @@ def decimals(metric: Metric | None) -> int:
 
 
 def mean_text(value: float | None, metric: Metric | None = None) -> str:
-    """Return a mean for a table, without its unit."""
+    """Return a mean with the metric's decimals, without its unit."""
     return NOTHING if value is None else _signs(f"{value:,.{decimals(metric)}f}")
 
 
 def bounds_text(lost: LostAttempts, show: Callable[[float], str]) -> str:
-    """Return what a mean could be with the attempts that it lacks: "40.0 to 100.0", "at least 2.5", "unbounded"."""
+    """Return the possible range of a mean with lost attempts: "40.0 to 100.0", "at least 2.5", "unbounded"."""
     if lost.lowest is None or lost.highest is None:
         bound = lost.highest if lost.lowest is None else lost.lowest
         return "unbounded" if bound is None else f"at {'most' if lost.lowest is None else 'least'} {show(bound)}"
@@ -121,7 +123,7 @@ def bounds_text(lost: LostAttempts, show: Callable[[float], str]) -> str:
 def lost_text(
     lost: LostAttempts | None, metric: Metric | None = None, show: Callable[[float], str] | None = None
 ) -> str:
-    """Return what a mean lacks: "n = 4 of 10; 40.0 to 100.0" (see `LOST`); "" if it lacks no attempt.
+    """Return how many attempts have results, and the mean's range: "n = 4 of 10; 40.0 to 100.0"; "" if all have.
 
     Args:
         lost: The attempts that it lacks.
@@ -135,7 +137,7 @@ def lost_text(
 
 
 def stored_lost_text(lost: Mapping[str, Any] | None) -> str:
-    """Return the same of lost attempts in a JSON file, with three decimals; "" if it has none."""
+    """Return `lost_text` for lost attempts in a JSON file, with three decimals; "" if there are none."""
     return lost_text(LostAttempts(**lost), show=lambda value: f"{value:.3f}") if lost else ""
 
 
@@ -148,7 +150,7 @@ def change_text(value: float, metric: Metric | None = None) -> str:
 def known_ends(
     mean: IntervalEstimate | None, metric: Metric | None = None, *, bounds: Range | None = None, is_change: bool = False
 ) -> tuple[float, float] | None:
-    """Return the ends of an interval as they are printed; None where it has none, or says nothing.
+    """Return the ends of an interval as printed; None without an interval, or if it tells nothing.
 
     It says nothing where it comes from one cluster, or where it covers all values that are possible. Files of numbers
     (JSON, CSV) have such ends all the same.
@@ -170,11 +172,8 @@ def known_ends(
     return mean.low, mean.high
 
 
-def few_text(mean: IntervalEstimate | None) -> str:
-    """Return what stands in the place of an interval that is not known or says nothing: "n = 3".
-
-    "" where there are six clusters or more, and no interval since all have the same value.
-    """
+def too_few_values_text(mean: IntervalEstimate | None) -> str:
+    """Return "n = 3" in place of an unknown interval of fewer than six clusters; "" for more."""
     if mean is None or not (mean.is_few or mean.low is not None):
         return ""
     return f"n = {mean.n:,}" if mean.n == mean.clusters else f"n = {mean.n:,} in {plural(mean.clusters, 'cluster')}"
@@ -195,7 +194,7 @@ class ItemCounts(NamedTuple):
 
     @classmethod
     def total(cls, counts: Sequence["ItemCounts"]) -> "ItemCounts":
-        """Return the sum of some counts."""
+        """Return the sum of counts."""
         solved = [count.solved for count in counts if count.solved is not None]
         return cls(
             sum(count.items for count in counts),
@@ -204,7 +203,7 @@ class ItemCounts(NamedTuple):
         )
 
     def few_text(self, clusters: int, *, solved: bool = True) -> str:
-        """Return what stands in the place of a score's interval below six clusters; "" from six on.
+        """Return the text in place of a score's interval for fewer than six clusters; "" for more.
 
         Such as "1 item", "3 items: 2 solved", "2 items, 8 attempts", "40 items in 3 clusters".
 
@@ -223,12 +222,13 @@ class ItemCounts(NamedTuple):
 
 
 def _signs(text: str) -> str:
+    """Return a number with a typographic minus, and without a sign if it is zero."""
     zero = not any(digit in text for digit in "123456789")
     return text.lstrip("-") if zero else text.replace("-", "−")
 
 
 def too_few_text(mean: IntervalEstimate | None, metric: Metric | Aggregate | None) -> str:
-    """Return how many of the units that a number's interval takes there are, as "10 of 100 worlds"; "" if enough."""
+    """Return how many of the required units a number has, such as "10 of 100 worlds"; "" if enough."""
     size = None if metric is None else metric.sample_size
     if mean is None or size is None or mean.clusters >= size.fewest:
         return ""
@@ -236,7 +236,7 @@ def too_few_text(mean: IntervalEstimate | None, metric: Metric | Aggregate | Non
 
 
 def too_few_note(mean: IntervalEstimate | None, metric: Metric | Aggregate) -> str:
-    """Return the same as sentences, with what happens with too few; "" if there are enough."""
+    """Return a sentence on too few units, and what follows from it; "" if there are enough."""
     size = metric.sample_size
     if mean is None or size is None or not too_few_text(mean, metric):
         return ""
@@ -246,7 +246,7 @@ def too_few_note(mean: IntervalEstimate | None, metric: Metric | Aggregate) -> s
 
 
 def better_text(metric: Metric) -> str:
-    """Return which direction is good, in words; "" where neither is."""
+    """Return which direction of a metric is better, in words; "" where neither is."""
     return f"{metric.better} is better" if metric.better else ""
 
 
@@ -257,17 +257,17 @@ def difference_text(difference: IntervalEstimate, metric: Metric) -> str:
 
 
 def interval_text(value: float, ends: tuple[float, float] | None, show: Callable[[float], str]) -> str:
-    """Return a number with the ends of its interval (`known_ends`), in the way in which it is shown: "7 (5 to 9)"."""
+    """Return a number with the ends of its interval: "7 (5 to 9)"; `show` formats numbers."""
     return show(value) if ends is None else f"{show(value)} ({show(ends[0])} to {show(ends[1])})"
 
 
 def p_text(p: float | None) -> str:
-    """Return a p value with two digits that count: "0.012", "< 0.001"."""
+    """Return a p value with two significant digits: "0.012", "< 0.001"."""
     return NOTHING if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
 
 
 def adjusted_p_text(p: float | None, adjusted: float | None, show: Callable[[float], str] = p_text) -> str:
-    """Return the p value of a test that is adjusted for others; its own where it is in no family, which it says.
+    """Return an adjusted p value; the unadjusted one, marked as such, for a test that left its family.
 
     Args:
         p: The test's own p value; None without a test.
@@ -280,7 +280,7 @@ def adjusted_p_text(p: float | None, adjusted: float | None, show: Callable[[flo
 
 
 def counts_text(values: Iterable[str]) -> str:
-    """Return the values but for "", the most frequent first: "all", or "all 28, none 2" where there are several."""
+    """Return the non-empty values by frequency: "all", or "all 28, none 2" if there are several."""
     counts = Counter(filter(None, values)).most_common()
     return counts[0][0] if len(counts) == 1 else ", ".join(f"{value} {count:,}" for value, count in counts)
 
@@ -292,13 +292,13 @@ def align_columns(lines: Sequence[Sequence[str]], kinds: Sequence[str] = ()) -> 
         lines: The cells; the first line is the table's head, and the first column is aligned to the left.
         kinds: Of each line, what it is; where that changes there is a rule. By default there is one below the head.
     """
-    columns = [max(map(width, column)) for column in zip(*lines, strict=True)]
+    columns = [max(map(text_width, column)) for column in zip(*lines, strict=True)]
     rule = "-" * (sum(columns) + 2 * (len(columns) - 1))
     marks = kinds or ["", *("line" for _ in lines[1:])]
     out: list[str] = []
     for number, (first, *values) in enumerate(lines):
         if number and marks[number] != marks[number - 1]:
             out.append(rule)
-        cells = [" " * (size - width(cell)) + cell for cell, size in zip(values, columns[1:], strict=True)]
-        out.append("  ".join([first + " " * (columns[0] - width(first)), *cells]).rstrip())
+        cells = [" " * (size - text_width(cell)) + cell for cell, size in zip(values, columns[1:], strict=True)]
+        out.append("  ".join([first + " " * (columns[0] - text_width(first)), *cells]).rstrip())
     return "\n".join(out)

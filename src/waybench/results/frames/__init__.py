@@ -57,7 +57,7 @@ class Meaning:
 
     @property
     def description(self) -> str:
-        """The meaning with its unit, range and values."""
+        """The meaning with its unit, range and values, as text."""
         name = f"{self.title}, {self.unit}" if self.title and self.unit else self.title or self.unit
         ends = [f"{word} {bound:g}" for word, bound in (("from", self.low), ("to", self.high)) if bound is not None]
         facts = [
@@ -110,7 +110,7 @@ class Column(Generic[T]):
 
     @property
     def value(self) -> Callable[[T], Any]:
-        """What a row is made of -> its value."""
+        """The function from a row's record to the column's value."""
         if callable(self.get):
             return self.get
         names = (self.get or self.name).split(".")
@@ -118,7 +118,7 @@ class Column(Generic[T]):
 
     @property
     def frame_columns(self) -> "tuple[Column[T], ...]":
-        """Itself as columns of a frame: three of a mean, and none of what only JSON or a table has."""
+        """The columns of a frame that this one becomes: three for a mean, none if it is only in JSON or tables."""
         if self.only not in ("", "frame"):
             return ()
         if self.type is list:
@@ -135,17 +135,17 @@ class Column(Generic[T]):
 
     @property
     def kind(self) -> str:
-        """The type's name, as Arrow has it: "string", "int64", "float64" or "bool"."""
+        """The name of the type in Arrow: "string", "int64", "float64" or "bool"."""
         return next(kind for base, kind in _KINDS.items() if issubclass(self.type, base))
 
     @property
     def descriptions(self) -> list[tuple[str, list[Meaning]]]:
-        """The distinct descriptions of its meanings, each with the meanings that share it."""
+        """The distinct descriptions, each with the meanings that share it."""
         return list(group_by(self.meanings, lambda meaning: meaning.description).items())
 
     @property
     def description(self) -> str:
-        """The descriptions of all its meanings as one text."""
+        """The descriptions of all meanings as one text."""
         return " ".join(
             [
                 self.doc,
@@ -187,10 +187,10 @@ class Frame:
             doc: What a row is.
             columns: The columns, all with as many values.
         """
-        pa, self._columns = _pyarrow(), list(columns)
+        pa, self._columns = _import_pyarrow(), list(columns)
         self.name, self.doc = name, doc
         self.schema = tuple(data.column for data in self._columns)
-        names = [_encodable(column.name) for column in self.schema]
+        names = [_encodable_text(column.name) for column in self.schema]
         about_columns = [{"description": column.description, "unit": column.unit} for column in self.schema]
         about = {
             "waybench.frame": name,
@@ -210,53 +210,58 @@ class Frame:
         return Frame(self.name, self.doc, [*self._columns, *more])
 
     def records(self) -> list[dict[str, Json]]:
-        """Return the rows, all with the same keys."""
+        """Return the rows as dictionaries, all with the same keys."""
         return self.table.to_pylist()
 
 
 def column_data(columns: Iterable[Column[T]], records: Sequence[T]) -> list[ColumnData]:
-    """Return the columns of some records, each of which makes a row."""
+    """Return the values of columns for some records, one row each."""
     parts = [part for column in columns for part in column.frame_columns]
-    return [ColumnData(part, _data(part, map(part.value, records))) for part in parts]
+    return [ColumnData(part, _chunked_array(part, map(part.value, records))) for part in parts]
 
 
-def _pyarrow() -> Any:
+def _import_pyarrow() -> Any:
+    """Import pyarrow, which takes a while."""
     return import_module("pyarrow")  # it takes a while, and carries no types
 
 
-def _data(column: Column[Any], values: Iterable[Json]) -> Any:
-    pa, remaining = _pyarrow(), iter(values)
-    chunks = list(takewhile(len, (_array(list(islice(remaining, _CHUNK)), column) for _ in count())))
+def _chunked_array(column: Column[Any], values: Iterable[Json]) -> Any:
+    """Return a column's values as an Arrow array in chunks."""
+    pa, remaining = _import_pyarrow(), iter(values)
+    chunks = list(takewhile(len, (_arrow_array(list(islice(remaining, _CHUNK)), column) for _ in count())))
     return pa.chunked_array(chunks, pa.type_for_alias(column.kind))
 
 
-def _array(values: list[Json], column: Column[Any]) -> Any:
-    pa = _pyarrow()
+def _arrow_array(values: list[Json], column: Column[Any]) -> Any:
+    """Return values as an Arrow array; values of another type become null or text."""
+    pa = _import_pyarrow()
     kind = pa.type_for_alias(column.kind)
     try:
         return pa.array(values, kind, from_pandas=True)  # NaN becomes null
     except (TypeError, ValueError, OverflowError):
-        return pa.array([_fit(value, column.type) for value in values], kind, from_pandas=True)
+        return pa.array([_fit_value(value, column.type) for value in values], kind, from_pandas=True)
 
 
-def _fit(value: Json, kind: type) -> Json:
+def _fit_value(value: Json, kind: type) -> Json:
+    """Return a value converted to the type `kind`; None if it does not fit."""
     if value is None:
         return None
     if kind is str:
-        return _encodable(value if isinstance(value, str) else json.dumps(value, default=str))
+        return _encodable_text(value if isinstance(value, str) else json.dumps(value, default=str))
     if type(value) is int and abs(value) >= _LARGEST:
         return None
     return float(value) if kind is float and type(value) is int else value if type(value) is kind else None
 
 
-def _encodable(text: str) -> str:
+def _encodable_text(text: str) -> str:
+    """Return a text with halves of surrogate pairs as escapes."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def group_frame(
     name: str, doc: str, columns: Iterable[Column[T]], records: Sequence[T], group_of: Callable[[T], RunKey]
 ) -> Frame:
-    """Return the frame of some records, each of which belongs to a group.
+    """Return the frame of records that each belong to a group.
 
     Before their own columns are those that say who played what, and after them columns of all settings.
     """
@@ -266,20 +271,21 @@ def group_frame(
 
 def _group_columns(groups: Iterable[RunKey]) -> tuple[list[ColumnData], list[ColumnData]]:
     # There are few groups and many rows: what is said of a group is worked out once.
+    """Return the columns that identify each row's group, and those of its settings."""
     numbers: dict[RunKey, int] = {}
     of_row = [numbers.setdefault(group, len(numbers)) for group in groups]
     distinct = list(numbers)
 
     def fill_column(column: Column[RunKey]) -> ColumnData:
         of_group = list(map(column.value, distinct))
-        return ColumnData(column, _data(column, (of_group[number] for number in of_row)))
+        return ColumnData(column, _chunked_array(column, (of_group[number] for number in of_row)))
 
     names = sorted({name for group in distinct for name, _ in group.options})
-    return [fill_column(fact) for fact in _WHO], [fill_column(_option(name, distinct)) for name in names]
+    return [fill_column(fact) for fact in _WHO], [fill_column(_setting_column(name, distinct)) for name in names]
 
 
 def group_id(group: RunKey) -> str:
-    """Return twelve hexadecimal digits that stand for a group."""
+    """Return twelve hexadecimal digits that identify a group."""
     # 1 and 1.0 are the same setting.
     options = {
         name: int(value) if type(value) is float and value.is_integer() else value for name, value in group.options
@@ -288,14 +294,15 @@ def group_id(group: RunKey) -> str:
     return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def _option(name: str, groups: Sequence[RunKey]) -> Column[RunKey]:
+def _setting_column(name: str, groups: Sequence[RunKey]) -> Column[RunKey]:
+    """Return the column of a setting, with its type and meanings from the environments that declare it."""
     of_group = {group: dict(group.options).get(name) for group in groups}
     options = {
         env: option
         for env in dict.fromkeys(group.env for group in groups)
         if (option := next((option for option in environment_options(env) if option.name == name), None))
     }
-    kind = _type({option.type for option in options.values()}, of_group.values())
+    kind = _column_type({option.type for option in options.values()}, of_group.values())
     doc = "An option of play or of the item set; null where the environment has no such option."
     if name == EXAMPLES:
         doc = "Number of in-context examples; null without."
@@ -313,17 +320,17 @@ def _option(name: str, groups: Sequence[RunKey]) -> Column[RunKey]:
         for env, option in options.items()
     )
 
-    def get(group: RunKey) -> Json:
+    def value_of_group(group: RunKey) -> Json:
         value = of_group[group]
         if value is None or type(value) is kind:
             return value
         return float(value) if kind is float else json.dumps(value)
 
-    return Column(OPTION + name, kind, doc, get, meanings=meanings)
+    return Column(OPTION + name, kind, doc, value_of_group, meanings=meanings)
 
 
-def _type(wanted: set[type], values: Iterable[Json]) -> type[Any]:
-    """Return the type of a column of settings: the one that is declared and that all values have, otherwise text."""
+def _column_type(wanted: set[type], values: Iterable[Json]) -> type[Any]:
+    """Return the type that is declared and that all values have; otherwise `str`."""
     present = [value for value in values if value is not None]
     for value in present:
         if (type(value) is int and abs(value) >= _LARGEST) or (type(value) is float and not math.isfinite(value)):
@@ -372,6 +379,7 @@ class _Described(NamedTuple):
 
 
 def _meaning_field(name: str) -> Callable[[_Described], Json]:
+    """Return a function that reads a field of a described column's meaning; None for ""."""
     return lambda described: (
         getattr(described.meaning, name) if described.meaning and getattr(described.meaning, name) != "" else None
     )
@@ -408,16 +416,18 @@ _DESCRIBED: tuple[Column[_Described], ...] = (
 )
 
 
-def _by_key(columns: Iterable[Column[T]]) -> dict[str, Column[T]]:
+def _json_columns(columns: Iterable[Column[T]]) -> dict[str, Column[T]]:
+    """Return the columns that are in JSON, by their keys."""
     return {column.key or column.name: column for column in columns if column.only in ("", "json")}
 
 
 def column_json(columns: Iterable[Column[T]], record: T) -> dict[str, Json]:
     """Return the values of a record as JSON, by the keys of their columns; unknown values are null."""
-    return {key: _json(column.value(record)) for key, column in _by_key(columns).items()}
+    return {key: _value_json(column.value(record)) for key, column in _json_columns(columns).items()}
 
 
-def _json(value: Any) -> Json:
+def _value_json(value: Any) -> Json:
+    """Return a value as JSON."""
     if isinstance(value, IntervalEstimate):
         return asdict(value)
     if isinstance(value, tuple):
@@ -431,11 +441,12 @@ def column_schema(doc: str, columns: Iterable[Column[Any]]) -> dict[str, Any]:
     `IntervalEstimate` and `RunKey` are the definitions "mean" and "group" of the whole schema. The doc says what a
     record is.
     """
-    properties = {key: _schema(column) for key, column in _by_key(columns).items()}
+    properties = {key: _value_schema(column) for key, column in _json_columns(columns).items()}
     return {"description": doc, "type": "object", "properties": properties, "required": list(properties)}
 
 
-def _schema(column: Column[Any]) -> dict[str, Any]:
+def _value_schema(column: Column[Any]) -> dict[str, Any]:
+    """Return the JSON Schema of a column's values."""
     values = {"enum": list(column.type)} if issubclass(column.type, StrEnum) else column.schema
     about = {"description": column.doc, **({"minimum": 0} if column.type is int else {}), **values}
     name = next((name for base, name in _TYPES.items() if issubclass(column.type, base)), None)

@@ -59,23 +59,23 @@ def budget_frame(budgets: Sequence[BudgetHorizon]) -> Frame:
 
 
 def budget_horizons(all_rows: Iterable[Row]) -> list[BudgetHorizon]:
-    """Return the horizons at budgets of reply tokens, of environments that declare it (`Difficulty.token_budgets`).
+    """Return the horizons at budgets of reply tokens, for environments that declare them.
 
     Budgets are round numbers between the fewest and the most tokens of an attempt at a task, and none. An attempt that
     takes more tokens than a budget is a failure: that player would have been cut off. Left out are groups of which the
     tokens of some attempt are not known, and those of searches, whose items depend on successes at any cost.
     """
-    rows = _with_tokens(all_rows)
+    rows = _rows_with_tokens(all_rows)
     horizons: list[BudgetHorizon] = []
     for of_task in group_by(rows, lambda row: (row.group.task, row.group.env, row.group.version)).values():
-        for budget in (*_budgets([row.output_tokens or 0 for row in of_task]), None):
-            limited = [row if _is_within(row, budget) else replace(row, succeeded=False) for row in of_task]
+        for budget in (*_round_budgets([row.output_tokens or 0 for row in of_task]), None):
+            limited = [row if _is_within_budget(row, budget) else replace(row, succeeded=False) for row in of_task]
             by_group = group_by(limited, lambda row: row.group)
             for items in axis_items(limited):
                 if items.leads:
                     own = by_group[items.group]
                     reached = [at for row in own if row.succeeded and (at := row.axes.get(items.axis.name)) is not None]
-                    within = sum(_is_within(row, budget) for row in own) / len(own)
+                    within = sum(_is_within_budget(row, budget) for row in own) / len(own)
                     horizons.append(
                         BudgetHorizon(
                             budget=budget,
@@ -88,12 +88,12 @@ def budget_horizons(all_rows: Iterable[Row]) -> list[BudgetHorizon]:
 
 
 def reached_by_tokens(all_rows: Iterable[Row]) -> dict[RunKey, list[tuple[int, float]]]:
-    """Return at how many reply tokens of an attempt each group first reached a difficulty, both rising.
+    """Return, for each group, pairs of reply tokens of an attempt and the greatest difficulty solved within them.
 
     The last pair has the most tokens that it spent, at what it had reached before.
     """
     reached: dict[RunKey, list[tuple[int, float]]] = {}
-    for group, rows in group_by(_with_tokens(all_rows), lambda row: row.group).items():
+    for group, rows in group_by(_rows_with_tokens(all_rows), lambda row: row.group).items():
         name, points = group.environment.difficulty.axes[0].name, list[tuple[int, float]]()
         for row in sorted(rows, key=lambda row: row.output_tokens or 0):
             at = row.axes.get(name)
@@ -105,7 +105,8 @@ def reached_by_tokens(all_rows: Iterable[Row]) -> dict[RunKey, list[tuple[int, f
     return reached
 
 
-def _with_tokens(all_rows: Iterable[Row]) -> list[Row]:
+def _rows_with_tokens(all_rows: Iterable[Row]) -> list[Row]:
+    """Return the counted rows of groups whose tokens are all known, for environments with token budgets."""
     counted = (row for row in all_rows if row.is_included and not row.guided and not row.adaptive)
     of_groups = group_by(counted, lambda row: row.group)
     return [
@@ -116,12 +117,13 @@ def _with_tokens(all_rows: Iterable[Row]) -> list[Row]:
     ]
 
 
-def _is_within(row: Row, budget: int | None) -> bool:
+def _is_within_budget(row: Row, budget: int | None) -> bool:
+    """Return whether an attempt took at most this number of reply tokens (None: any)."""
     return budget is None or (row.output_tokens or 0) <= budget
 
 
-def _budgets(tokens: Sequence[int]) -> list[int]:
-    """Return round numbers of tokens at which some attempts are within a budget and others are not."""
+def _round_budgets(tokens: Sequence[int]) -> list[int]:
+    """Return round numbers between the least and the most of these tokens."""
     fewest, most = min(tokens), max(tokens)
     numbers = (factor * 10**power for power in range(len(str(most))) for factor in _ROUND)
     return evenly_spaced_values([number for number in numbers if fewest <= number < most], _MOST_BUDGETS)

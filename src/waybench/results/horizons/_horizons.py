@@ -25,7 +25,7 @@ from waybench.results.horizons._references import (
     SuccessCurve,
     below_reference_text,
     group_axes,
-    is_above,
+    is_above_references,
     reference_horizons,
 )
 from waybench.results.results import (
@@ -94,8 +94,8 @@ class AxisItems:
     extremes: tuple["AxisItems", "AxisItems"] | None = None
 
     @property
-    def range(self) -> tuple[str, str, float, float]:
-        """The environment, the axis, and the difficulties that its curves lie between."""
+    def difficulty_range(self) -> tuple[str, str, float, float]:
+        """Environment, axis, and least and greatest difficulty of the curves."""
         return (
             self.group.env,
             self.axis.name,
@@ -108,18 +108,20 @@ class AxisItems:
 
     @cached_property
     def clusters(self) -> list[int]:
+        """The number of each item's cluster, from 0."""
         numbers: dict[Cluster, int] = {}
         return [numbers.setdefault(item.cluster, len(numbers)) for item in self.items]
 
-    def fit(self, shape: CurvePrior) -> Fit:
+    def fit(self, prior: CurvePrior) -> Fit:
+        """Return the curve that is fitted to the items, with a prior."""
         solved = np.array([item.solved for item in self.items], dtype=np.float64)
         return fit_curves(
-            shape, self.difficulties, solved, self.clusters, [item.counted for item in self.items], self.searched
+            prior, self.difficulties, solved, self.clusters, [item.counted for item in self.items], self.searched
         )
 
     @cached_property
-    def plain(self) -> Fit:
-        """The fit that horizons come from; that of a search is the one that the search itself has gone by."""
+    def main_fit(self) -> Fit:
+        """The fit from which horizons are read; for items that a search chose, the search's own one."""
         rates = self.group.guess_rates(self.axis.name)
         return self.fit((CurvePrior() if self.searched else FIXED_DESIGN).with_guess_rates(rates))
 
@@ -128,7 +130,7 @@ class AxisItems:
         return {}
 
     def alternative_horizon(self, name: str) -> Mapping[float, HorizonPosition]:
-        """Return the horizon at each share under an alternative; it is worked out once."""
+        """Return the horizon at each share under another assumption; computed once."""
         if name not in self._alternative_horizons:
             fit = self.fit(self.alternatives[name])
             self._alternative_horizons[name] = {
@@ -137,11 +139,12 @@ class AxisItems:
         return self._alternative_horizons[name]
 
     def horizons(self) -> Iterator[Horizon]:
+        """Yield the horizon at each share, with its positions under other assumptions."""
         for share in SHARES:
             yield self.horizon(share, {name: self.alternative_horizon(name)[share] for name in self.alternatives})
 
-    def _lost(self, share: float) -> LostHorizon | None:
-        """Return what the horizon lacks, with its values under the two extremes."""
+    def _lost_horizon(self, share: float) -> LostHorizon | None:
+        """Return how many attempts have no result, with the horizons if all failed and if all succeeded."""
         if self.extremes is None:
             return None
         ends = [extreme.horizon(share) for extreme in self.extremes]
@@ -153,56 +156,61 @@ class AxisItems:
         """Return the horizon at a share, with its positions under other assumptions."""
         easiest, hardest = float(self.difficulties.min()), float(self.difficulties.max())
 
-        def within(value: float) -> float | None:
+        def within_difficulties(value: float) -> float | None:
+            """Return the value; None if it is outside the difficulties that were tried."""
             return value if isfinite(value) and easiest <= value <= hardest else None
 
-        value, low, high, side = self.plain.horizon_position(share, HORIZON_CONFIDENCE)
+        value, low, high, side = self.main_fit.horizon_position(share, HORIZON_CONFIDENCE)
         references = reference_horizons(self.group, self.axis.name, share)
         # With attempts whose results are lost, it is above these only if it is so whatever the results were.
-        least = low if self.extremes is None else self.extremes[0].plain.horizon_position(share, HORIZON_CONFIDENCE).low
+        least = (
+            low if self.extremes is None else self.extremes[0].main_fit.horizon_position(share, HORIZON_CONFIDENCE).low
+        )
         return Horizon(
             group=self.group,
             axis=self.axis.name,
             share=share,
-            value=within(value),
-            low=within(low),
-            high=within(high),
+            value=within_difficulties(value),
+            low=within_difficulties(low),
+            high=within_difficulties(high),
             side=side,
             easiest=easiest,
             hardest=hardest,
             trials=sum(item.trials for item in self.items),
-            items=self._count(),
+            items=self._n_items(),
             clusters=max(self.clusters) + 1,
-            sensitivity={name: within(other.value) for name, other in others.items()},
+            sensitivity={name: within_difficulties(other.value) for name, other in others.items()},
             sides={name: other.side for name, other in others.items()},
             known=low >= easiest or high <= hardest,
             references=references,
-            above_references=is_above(least, references),
+            above_references=is_above_references(least, references),
             mark=below_reference_text(value, least, references),
-            curve_fits=self.plain.is_adequate,
-            lost=self._lost(share),
+            curve_fits=self.main_fit.is_adequate,
+            lost=self._lost_horizon(share),
         )
 
-    def _count(self) -> int:
-        """Return the number of items; along an option, one that was played with several values is one item."""
+    def _n_items(self) -> int:
+        """Return the number of items; an item that was played with several values of an option is one."""
         if self.axis.name in OPTION_AXES:
             return len({item.key.instance for item in self.items})
         return count_items(item.key for item in self.items)
 
     def bins(self) -> Iterator[DifficultyBin]:
+        """Yield the success rate at each difficulty."""
         for at, items in sorted(group_by(self.items, lambda item: item.at).items()):
             share = sum(item.solved for item in items) / len(items)
             yield DifficultyBin(at, share, count_items(item.key for item in items), sum(item.trials for item in items))
 
-    def line(self) -> Iterator[Expected]:
+    def curve_points(self) -> Iterator[Expected]:
+        """Yield points of the fitted curve with its confidence band."""
         at: Array = np.geomspace(float(self.difficulties.min()), float(self.difficulties.max()), _LINE_POINTS)
-        rates, (low, high) = self.plain.expected_rates(at), self.plain.rate_band(at, HORIZON_CONFIDENCE)
+        rates, (low, high) = self.main_fit.expected_rates(at), self.main_fit.rate_band(at, HORIZON_CONFIDENCE)
         for point in zip(at.tolist(), rates.tolist(), low.tolist(), high.tolist(), strict=True):
             yield Expected(*point)
 
 
 def axis_items(all_rows: Iterable[Row]) -> Iterator[AxisItems]:
-    """Return the items of every group on each axis of which enough difficulties were tried."""
+    """Yield the items of each group on each axis on which at least two difficulties were tried."""
     # A comparison stops by the very results that a horizon would be read from.
     unguided = [row for row in all_rows if not row.guided and not row.is_streamed]
     all_of_group = group_by(unguided, lambda row: row.group)
@@ -216,7 +224,7 @@ def axis_items(all_rows: Iterable[Row]) -> Iterator[AxisItems]:
             best_of=env.scoring.best_of,
         )
         for number, axis in enumerate(axes):
-            items = _items(tried, axis, env.scoring.metrics[0])
+            items = _items_on_axis(tried, axis, env.scoring.metrics[0])
             if len({item.at for item in items}) >= FEWEST:
                 others = ALTERNATIVES if number == 0 else dict[str, CurvePrior]()
                 tried_axis = AxisItems(
@@ -224,14 +232,15 @@ def axis_items(all_rows: Iterable[Row]) -> Iterator[AxisItems]:
                 )
                 if lost is not None:
                     failures, solved = (
-                        replace(tried_axis, items=_items(filled, axis, env.scoring.metrics[0]))
+                        replace(tried_axis, items=_items_on_axis(filled, axis, env.scoring.metrics[0]))
                         for filled in (lost.filled[0], lost.filled[-1])
                     )
                     tried_axis = replace(tried_axis, lost=lost.lost, extremes=(failures, solved))
                 yield tried_axis
 
 
-def _items(tried: Mapping[ItemKey, Sequence[Row]], axis: Axis, head: Metric) -> list[_Item]:
+def _items_on_axis(tried: Mapping[ItemKey, Sequence[Row]], axis: Axis, head: Metric) -> list[_Item]:
+    """Return the items with a difficulty on the axis, from each item's rows."""
     items: list[_Item] = []
     for key, rows in tried.items():
         at = next((row.axes[axis.name] for row in rows if row.axes.get(axis.name) is not None), None)
@@ -243,7 +252,7 @@ def _items(tried: Mapping[ItemKey, Sequence[Row]], axis: Axis, head: Metric) -> 
 
 
 def _search_limits(rows: Sequence[Row], axis: Axis) -> tuple[float, float] | None:
-    """Return what searches could try if they chose all items of a group along an axis."""
+    """Return the difficulties that searches could choose; None if searches did not choose all items."""
     ranges = [search for row in rows if (search := row.search_range) is not None and search.axis == axis.name]
     if len(ranges) < len(rows):
         return None
@@ -268,10 +277,10 @@ def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
 
 
 def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
-    """Return how success falls along every axis on which `horizons` finds some, with these."""
+    """Return the success rate along each axis, with its horizons and their comparison with the leader's."""
     all_tried = list(axis_items(all_rows))
     curves = {number: _success_curve(all_tried[number]) for number in _grid_order(all_tried)}
-    tasks = _tasks(all_tried)
+    tasks = _ranked_tasks(all_tried)
     adjusted = _adjusted_p_values(all_tried, [task.ranked for task in tasks])
     leaders: dict[int, int] = {}
     for task in tasks:
@@ -283,7 +292,7 @@ def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
         else replace(
             curves[number],
             leader=all_tried[leaders[number]].group,
-            ratio=horizon_ratio(all_tried[number].plain, all_tried[leaders[number]].plain, SHARES[0]),
+            ratio=horizon_ratio(all_tried[number].main_fit, all_tried[leaders[number]].main_fit, SHARES[0]),
             p_adjusted=adjusted.get(frozenset((number, leaders[number]))),
         )
         for number in range(len(all_tried))
@@ -291,12 +300,12 @@ def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
 
 
 def _grid_order(all_tried: Sequence[AxisItems]) -> Iterator[int]:
-    """Yield the numbers of all, in an order in which those whose fits share a grid of curves follow each other.
+    """Yield the indices of all, so that those that share a grid of curves follow each other.
 
     A grid is costly to lay out and large. So players of one range of difficulties come together, and before these are
     yielded, all of them are fitted under one alternative after the other.
     """
-    alike = group_by(range(len(all_tried)), lambda number: all_tried[number].range)
+    alike = group_by(range(len(all_tried)), lambda number: all_tried[number].difficulty_range)
     for _, numbers in sorted(alike.items()):
         for name in dict.fromkeys(name for number in numbers for name in all_tried[number].alternatives):
             for number in numbers:
@@ -317,17 +326,17 @@ class _Task(NamedTuple):
     ranked: list[int]
 
 
-def _tasks(all_tried: Sequence[AxisItems]) -> list[_Task]:
-    """Return whose horizons are compared, task by task, on the first axes."""
+def _ranked_tasks(all_tried: Sequence[AxisItems]) -> list[_Task]:
+    """Return, for each task, the indices of those whose horizons are compared, on the first axis."""
 
-    def task(number: int) -> tuple[str, str, int, str]:
+    def task_key(number: int) -> tuple[str, str, int, str]:
         group = all_tried[number].group
         return group.task, group.env, group.version, all_tried[number].axis.name
 
     complete = [number for number, tried in enumerate(all_tried) if tried.leads and not tried.lost]
     return [
         _Task(numbers, [number for number in numbers if not all_tried[number].group.embedded] or numbers)
-        for numbers in group_by(complete, task).values()
+        for numbers in group_by(complete, task_key).values()
     ]
 
 
@@ -337,22 +346,23 @@ def _adjusted_p_values(all_tried: Sequence[AxisItems], ranked: Iterable[Sequence
     Adjusted for those with the leader alone, which the results choose, it would be too small.
     """
     pairs = [pair for numbers in ranked for pair in combinations(numbers, 2)]
-    orders = [horizon_order(all_tried[one].plain, all_tried[other].plain, SHARES[0]) for one, other in pairs]
+    orders = [horizon_order(all_tried[one].main_fit, all_tried[other].main_fit, SHARES[0]) for one, other in pairs]
     return dict(zip(map(frozenset, pairs), holm_adjusted([order.p for order in orders]), strict=True))
 
 
 def _success_curve(tried: AxisItems) -> SuccessCurve:
+    """Return the success rate along an axis, with its horizons."""
     return SuccessCurve(
         group=tried.group,
         axis=tried.axis.name,
         horizons=tuple(tried.horizons()),
         bins=tuple(tried.bins()),
-        line=tuple(tried.line()),
+        line=tuple(tried.curve_points()),
     )
 
 
 def headline_horizons(horizons: Iterable[Horizon]) -> dict[RunKey, Horizon]:
-    """Return of each group the horizon that stands for it: that of the first share, on its environment's first axis.
+    """Return the horizon of each group at the first share, on its environment's first axis.
 
     For a search along an option it is that on the option's axis, the only one that its items have.
     """
@@ -415,11 +425,16 @@ def horizon_frame(horizons: Iterable[Horizon]) -> Frame:
         "One row for each horizon: the difficulty at which a model's success rate falls to a given share, for each "
         "axis of difficulty of a task."
     )
-    axis: Column[Horizon] = Column("axis", str, "Name of the axis of difficulty.", meanings=_axes(all_horizons))
-    return group_frame("horizons", doc, [axis, *_FACTS, *_others()], all_horizons, lambda horizon: horizon.group)
+    axis: Column[Horizon] = Column(
+        "axis", str, "Name of the axis of difficulty.", meanings=_axis_meanings(all_horizons)
+    )
+    return group_frame(
+        "horizons", doc, [axis, *_FACTS, *_alternative_columns()], all_horizons, lambda horizon: horizon.group
+    )
 
 
-def _axes(horizons: Sequence[Horizon]) -> tuple[Meaning, ...]:
+def _axis_meanings(horizons: Sequence[Horizon]) -> tuple[Meaning, ...]:
+    """Return the meaning of the difficulty on each axis of some horizons."""
     along = {horizon.axis for horizon in horizons} & OPTION_AXES.keys()
     return tuple(
         Meaning(
@@ -433,7 +448,8 @@ def _axes(horizons: Sequence[Horizon]) -> tuple[Meaning, ...]:
     )
 
 
-def _others() -> Iterable[Column[Horizon]]:
+def _alternative_columns() -> Iterable[Column[Horizon]]:
+    """Yield the columns of the horizon under other assumptions."""
     for name in ALTERNATIVES:
         yield Column(
             "under." + re.sub(r"\W+", "_", name),

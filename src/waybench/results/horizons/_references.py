@@ -24,7 +24,7 @@ _OUTSIDE = 1e9  # greater than any difficulty
 
 
 def group_axes(rows: Sequence[Row]) -> tuple[Axis, ...]:
-    """Return the axes of a group's rows, the first of which is that of its horizon.
+    """Return the axes of a group's rows; its horizon is on the first one.
 
     They are those of its environment, or the axis along an option of play, whose searches play the same items with
     other options.
@@ -33,8 +33,8 @@ def group_axes(rows: Sequence[Row]) -> tuple[Axis, ...]:
     return along or rows[0].group.environment.difficulty.axes
 
 
-def axis_named(env: str, name: str) -> Axis:
-    """Return an axis by its name: an environment's, or one along an option."""
+def find_axis(env: str, name: str) -> Axis:
+    """Return the axis of this name: an environment's, or one along an option."""
     return next(axis for axis in (*registry.load(env).difficulty.axes, *OPTION_AXES.values()) if axis.name == name)
 
 
@@ -58,24 +58,24 @@ class ReferenceHorizon:
 
     @property
     def title(self) -> str:
-        """The player in words, in a sentence."""
+        """The player's name within a sentence."""
         return _PLAYERS[self.player][0]
 
     @property
     def name(self) -> str:
-        """The player's name, at the head of a row."""
+        """The player's name at the start of a row."""
         return _PLAYERS[self.player][1]
 
     @property
     def bound(self) -> float:
-        """The difficulty above which a horizon is above this one."""
+        """The difficulty above which a horizon counts as larger."""
         if self.value is not None:
             return self.value
         return self.easiest if self.side in (BELOW, NEVER) else inf
 
 
 def reference_horizons(group: RunKey, axis: str, share: float) -> tuple[ReferenceHorizon, ...]:
-    """Return the horizons of players that know nothing, on an axis of a group's environment.
+    """Return the horizons of players without knowledge, on an axis of a group's environment.
 
     They are those of the group's protocol and of default options otherwise: what counts as success does not depend on
     options, as an environment declares it (`Difficulty.competent`).
@@ -94,12 +94,12 @@ def reference_horizons(group: RunKey, axis: str, share: float) -> tuple[Referenc
         return ()
     env = group.environment
     key = env.items.twin or env.id, group.version, str(dict(group.options).get("protocol")), axis
-    table = _table().get(key, {})
+    table = _stored_horizons().get(key, {})
     return table.get(share) or (table.get(0.5, ()) if share > 0.5 else ())
 
 
 @cache
-def _table() -> Mapping[tuple[str, int, str, str], Mapping[float, tuple[ReferenceHorizon, ...]]]:
+def _stored_horizons() -> Mapping[tuple[str, int, str, str], Mapping[float, tuple[ReferenceHorizon, ...]]]:
     """Return the stored horizons by environment, version, protocol and axis, and by share."""
     table: dict[tuple[str, int, str, str], dict[float, tuple[ReferenceHorizon, ...]]] = {}
     for line in json.loads(read_text(__file__, FILE)):
@@ -110,15 +110,15 @@ def _table() -> Mapping[tuple[str, int, str, str], Mapping[float, tuple[Referenc
 
 
 def below_reference_text(value: float, low: float, references: Sequence[ReferenceHorizon]) -> str:
-    """Return "not (clearly) above PLAYER's" for a horizon not above those of players that know nothing; else ""."""
-    if is_above(low, references) is not False:
+    """Return "not above PLAYER's" for a horizon not (clearly) above the reference players'; "" otherwise."""
+    if is_above_references(low, references) is not False:
         return ""
     greatest = max(references, key=lambda reference: reference.bound)
     return f"not {'' if value <= greatest.bound else 'clearly '}above {greatest.title}'s"
 
 
-def is_above(low: float, references: Sequence[ReferenceHorizon]) -> bool | None:
-    """Return whether a horizon is above those of players that know nothing; None where these are not known."""
+def is_above_references(low: float, references: Sequence[ReferenceHorizon]) -> bool | None:
+    """Return whether a horizon (its lower end `low`) is above the reference players'; None without these."""
     return low >= max(reference.bound for reference in references) if references else None
 
 

@@ -8,8 +8,8 @@ from waybench.core import DIFFICULTY_INDEX, plural
 from waybench.results.estimates import total_if_known
 from waybench.results.horizons._references import (
     ReferenceHorizon,
-    axis_named,
     below_reference_text,
+    find_axis,
     reference_horizons,
 )
 from waybench.results.horizons._text import difficulty_text, not_reached_text, reference_text
@@ -66,13 +66,13 @@ class SearchResult:
 
     @property
     def mark(self) -> str:
-        """That the horizon is not above those of players that know nothing; "" if it is, or these are not known."""
+        """The note that the horizon is not above the reference players'; "" if it is, or these are not known."""
         return below_reference_text(self.value, self.low, self.references)
 
     @property
     def text(self) -> str:
-        """The horizon in words, with its interval."""
-        title = axis_named(self.group.env, self.axis).title.lower()
+        """The horizon with its interval, as text."""
+        title = find_axis(self.group.env, self.axis).title.lower()
         horizon = f"{100 * self.goal.share:.0f} % horizon"
         # Where no trial failed, what is said of harder ones is a guess from what is taken for granted of curves.
         passed = self.hardest if self.stop == "beyond" or self.without_failure is None else self.without_failure
@@ -108,7 +108,7 @@ def search_results(
         rows: Their rows.
         unfinished: Whether searches that have no reason to end may have been interrupted.
     """
-    pairs = [(episode, row) for episode, row in zip(episodes, rows, strict=True) if _goal(episode.search)]
+    pairs = [(episode, row) for episode, row in zip(episodes, rows, strict=True) if _stopping_rule(episode.search)]
     return [
         _search_result(group, search_pairs, unfinished)
         for (group, _), search_pairs in group_by(pairs, lambda pair: (pair[1].group, pair[0].run)).items()
@@ -116,7 +116,7 @@ def search_results(
     ]
 
 
-def _goal(search: Mapping[str, Any]) -> StoppingRule | None:
+def _stopping_rule(search: Mapping[str, Any]) -> StoppingRule | None:
     """Return the stopping rule of a search; None if the value is not one."""
     try:
         names = ("share", "precision", "most", "budget", "batch")
@@ -128,7 +128,8 @@ def _goal(search: Mapping[str, Any]) -> StoppingRule | None:
 
 
 def _search_result(group: RunKey, pairs: Sequence[tuple[LoggedEpisode, Row]], unfinished: bool) -> SearchResult:
-    goal, tried = _goal(pairs[0][0].search), search_range(pairs[0][0].search)
+    """Return the result of one search from its episodes and their rows."""
+    goal, tried = _stopping_rule(pairs[0][0].search), search_range(pairs[0][0].search)
     assert goal is not None and tried is not None
     axis, lowest, highest = tried
     counted = [row for _, row in pairs if row.is_included and row.axes.get(axis) is not None]
@@ -165,17 +166,18 @@ def _search_result(group: RunKey, pairs: Sequence[tuple[LoggedEpisode, Row]], un
     )
 
 
-def search_text(searches: Sequence[SearchResult]) -> str:
-    """Return what searches have found and why they stopped, a line each; "" if there are none."""
+def search_results_text(searches: Sequence[SearchResult]) -> str:
+    """Return the results of searches and why they stopped, a line each; "" if there are none."""
     names = labels(search.group for search in searches)
     lines: list[str] = []
     for search in searches:
-        parts = (search.text, search.mark, reference_text(search.references), _course(search))
+        parts = (search.text, search.mark, reference_text(search.references), _search_course_text(search))
         lines.append(f"{search.group.task}, {names[search.group]}: {'; '.join(part for part in parts if part)}")
     return "\n".join(lines)
 
 
-def _course(search: SearchResult) -> str:
+def _search_course_text(search: SearchResult) -> str:
+    """Return the number of episodes, the cost, and the reason for the end of a search."""
     parts = [plural(search.trials, "episode")]
     if index := dict(search.group.options).get(DIFFICULTY_INDEX):
         parts.append(f"items by difficulty index {index}")

@@ -17,7 +17,7 @@ from waybench.results.horizons._references import (
     Horizon,
     LostHorizon,
     ReferenceHorizon,
-    axis_named,
+    find_axis,
 )
 from waybench.results.results import (
     Row,
@@ -73,7 +73,7 @@ class HorizonText(NamedTuple):
     mark: str = ""
 
 
-def horizon_table(horizons: Iterable[Horizon]) -> str:
+def horizon_table_text(horizons: Iterable[Horizon]) -> str:
     """Return the horizons on each environment's first axis as an aligned table of plain text; "" if there are none."""
     on_first_axis = [
         horizon for horizon in horizons if horizon.axis == horizon.group.environment.difficulty.axes[0].name
@@ -107,7 +107,7 @@ def horizon_table(horizons: Iterable[Horizon]) -> str:
 
 
 def reference_lines(horizons: Sequence[Horizon]) -> list[list[str]]:
-    """Return the players that know nothing, each with its horizons at `SHARES`, for a table of horizons on one axis.
+    """Return the reference players, each with its horizons at `SHARES`, as rows of a table on one axis.
 
     Where the horizons of the table have different references, these are left out.
     """
@@ -116,22 +116,22 @@ def reference_lines(horizons: Sequence[Horizon]) -> list[list[str]]:
         return []
     columns = [next(iter(references)) for references in shares]
     return [
-        [same[0].name, *(place_text(reference) for reference in same)] for same in zip(*columns, strict=True) if same
+        [same[0].name, *(position_text(reference) for reference in same)] for same in zip(*columns, strict=True) if same
     ]
 
 
 def reference_text(references: Sequence[ReferenceHorizon]) -> str:
-    """Return the horizons of players that know nothing: "a random player: below 5, ..."; "" where there are none."""
-    texts = {reference.title: place_text(reference) for reference in references}
+    """Return the horizons of reference players: "a random player: below 5, ..."; "" if there are none."""
+    texts = {reference.title: position_text(reference) for reference in references}
     if len(set(texts.values())) == 1:
         return f"{' and '.join(texts)}: {next(iter(texts.values()))}"
     return ", ".join(f"{title}: {text}" for title, text in texts.items())
 
 
 def horizon_context(horizon: Horizon) -> str:
-    """Return in sentences what counts as success, the horizons of players that know nothing, and a poor fit."""
+    """Return sentences on what counts as success, on reference players, and on a poor fit."""
     references = reference_text(horizon.references)
-    share = _percent(horizon.share)
+    share = _percent_text(horizon.share)
     players = f"{share} horizon of players that know nothing of an item: {references}." if references else ""
     misfit = "" if horizon.curve_fits else _MISFIT_EXPLAINED.format(share=share)
     parts = success_text(horizon.group.environment), players, plateau_text([horizon]), misfit
@@ -139,25 +139,25 @@ def horizon_context(horizon: Horizon) -> str:
 
 
 def plateau_text(horizons: Iterable[Horizon]) -> str:
-    """Return in sentences why horizons have no value, where a plateau may be below their share; "" if none may."""
+    """Return why horizons have no value where success may level off below their share; "" otherwise."""
     texts = {MAYBE: _PLATEAU_EXPLAINED, NEVER: _NEVER_EXPLAINED}
     cases = sorted({(horizon.share, horizon.side) for horizon in horizons if horizon.side in texts})
-    return " ".join(texts[side].format(share=_percent(share)) for share, side in cases)
+    return " ".join(texts[side].format(share=_percent_text(share)) for share, side in cases)
 
 
 def not_reached_text(side: str, share: float | None = None) -> str:
-    """Return in words that a share may not be reached at any level, or is not; "" where it is reached."""
+    """Return that a share is not, or may not be, reached at any level (`side`); "" if it is reached."""
     return {MAYBE: _PLATEAU, NEVER: _NEVER}.get(side, "").format(
-        share="the share" if share is None else _percent(share)
+        share="the share" if share is None else _percent_text(share)
     )
 
 
-def _percent(share: float) -> str:
+def _percent_text(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def place_text(horizon: ReferenceHorizon | Extreme | Horizon, share: float | None = None) -> str:
-    """Return where a horizon is: "23", "above 41", "below 5", or that its share may not be reached."""
+def position_text(horizon: ReferenceHorizon | Extreme | Horizon, share: float | None = None) -> str:
+    """Return the position of a horizon: "23", "above 41", "below 5", or that its share may not be reached."""
     if horizon.value is not None:
         return difficulty_text(horizon.value)
     if horizon.side == BEYOND:
@@ -180,19 +180,19 @@ def horizon_text(horizon: Horizon) -> str:
 
 
 def _numbered_text(horizon: Horizon, marks: Sequence[str]) -> str:
-    """Return a horizon in words, with the number of its mark among some: "23 (19 to 29)", "below 5 [1]"."""
+    """Return a horizon with the number of its mark in `marks`: "23 (19 to 29)", "below 5 [1]"."""
     parts = horizon_parts(horizon)
     text = f"{parts.value} ({parts.interval})" if parts.interval else parts.value
     return f"{text} [{marks.index(parts.mark) + 1}]" if parts.mark in marks else text
 
 
 def horizon_parts(horizon: Horizon) -> HorizonText:
-    """Return a horizon and its interval in words."""
+    """Return the value, the interval and the mark of a horizon as text."""
     low = "" if horizon.low is None else difficulty_text(horizon.low)
     high = "" if horizon.high is None else difficulty_text(horizon.high)
     fallback = "" if horizon.known else _TOO_FEW
     mark = "; ".join(part for part in (horizon.mark, "" if horizon.curve_fits else _MISFIT) if part)
-    value = place_text(horizon, horizon.share)
+    value = position_text(horizon, horizon.share)
     if horizon.lost is not None:
         return HorizonText(value, lost_horizon_text(horizon.lost), mark)
     if horizon.side == BEYOND:
@@ -214,8 +214,8 @@ def horizon_parts(horizon: Horizon) -> HorizonText:
 
 
 def lost_horizon_text(lost: LostHorizon) -> str:
-    """Return what a horizon lacks: "n = 4 of 10; below 5 to 41"."""
-    ends = " to ".join(dict.fromkeys((place_text(lost.lowest), place_text(lost.highest))))
+    """Return the number of attempts with a result, and the horizon's bounds: "n = 4 of 10; below 5 to 41"."""
+    ends = " to ".join(dict.fromkeys((position_text(lost.lowest), position_text(lost.highest))))
     return f"n = {lost.planned - lost.lost:,} of {lost.planned:,}; {ends}"
 
 
@@ -251,24 +251,24 @@ class HorizonComparison:
     adjusted: float = 1.0
 
     @property
-    def further(self) -> int:
-        """The significantly larger horizon after adjustment: 1 the first, -1 the second, 0 neither."""
+    def larger(self) -> int:
+        """Which horizon is significantly larger after adjustment: 1 the first, -1 the second, 0 neither."""
         return self.ratio.significantly_larger(self.adjusted)
 
     @property
     def depends(self) -> bool:
-        """Whether the verdict is another one under one of the bounds."""
-        return len({self.further, *self.bounds}) > 1
+        """Whether a bound on lost attempts leads to another verdict."""
+        return len({self.larger, *self.bounds}) > 1
 
     @property
     def is_bounded(self) -> bool:
-        """Whether anything is known of the ratio."""
+        """Whether the ratio has a value or a bound."""
         return self.ratio.low is not None or self.ratio.high is not None
 
     @property
     def text(self) -> str:
-        """The ratio and the verdict in a line: "A reaches 1.4 times as far as B (90 %: 1.1 to 1.8; p 0.0042): ..."."""
-        title = axis_named(self.first.env, self.axis).title.lower()
+        """The ratio and the verdict: "A reaches 1.4 times as far as B (90 %: 1.1 to 1.8; p 0.0042): ..."."""
+        title = find_axis(self.first.env, self.axis).title.lower()
         value, low, high = self.ratio.value, self.ratio.low, self.ratio.high
         ends = (
             f"90 %: {low:.2g} to {high:.2g}"
@@ -282,7 +282,7 @@ class HorizonComparison:
         times = (
             "a horizon is outside the levels tested" if value is None else f"A reaches {value:.2g} times as far as B"
         )
-        verdict = _DEPENDS if self.depends else _FURTHER[self.further]
+        verdict = _DEPENDS if self.depends else _FURTHER[self.larger]
         task = ", ".join([self.first.task, *self.first.separate_by])
         parts = [
             f"{task}, 50 % horizon by {title}: {times} ({ends}; p {p_text(self.adjusted)}): {verdict}",
@@ -303,7 +303,7 @@ class HorizonComparison:
             "high": self.ratio.high,
             "p": self.ratio.p,
             "adjusted": self.adjusted,
-            "verdict": "depends" if self.depends else _VERDICTS[self.further],
+            "verdict": "depends" if self.depends else _VERDICTS[self.larger],
             "references": [asdict(reference) for reference in self.references],
             "first_mark": self.first_mark,
             "second_mark": self.second_mark,
@@ -326,19 +326,19 @@ class RatioOverFamilies:
 
     @property
     def text(self) -> str:
-        """The ratio in a line."""
+        """The ratio as a sentence."""
         return (
             f"over {self.families} families: A reaches {self.ratio:.2g} times as far as B (90 %: {self.low:.2g} to "
             f"{self.high:.2g})"
         )
 
     def to_json(self) -> dict[str, Json]:
-        """Return it as JSON values."""
+        """Return the ratio as JSON values."""
         return asdict(self)
 
 
 def ratio_over_families(comparisons: Sequence[HorizonComparison]) -> RatioOverFamilies | None:
-    """Return the ratio over families, of horizons of difficulty; None for less than three in which it is known."""
+    """Return the mean ratio of horizons over families; None if it is known in fewer than three."""
     resolved = [
         comparison for comparison in comparisons if comparison.ratio.value and comparison.axis not in OPTION_AXES
     ]
@@ -372,7 +372,7 @@ def compare_horizons(first: Iterable[Row], second: Iterable[Row]) -> list[Horizo
             for items, other in product(tried, others)
             if is_only or items.group.options == other.group.options
         ]
-    ratios = [horizon_ratio(first.plain, second.plain, SHARES[0]) for first, second in pairs]
+    ratios = [horizon_ratio(first.main_fit, second.main_fit, SHARES[0]) for first, second in pairs]
     adjusted = holm_adjusted([ratio.p for ratio in ratios])
     return [_build_horizon_comparison(*pair, ratio, p) for pair, ratio, p in zip(pairs, ratios, adjusted, strict=True)]
 
@@ -380,6 +380,7 @@ def compare_horizons(first: Iterable[Row], second: Iterable[Row]) -> list[Horizo
 def _build_horizon_comparison(
     first: AxisItems, second: AxisItems, ratio: HorizonRatio, adjusted: float
 ) -> HorizonComparison:
+    """Return the comparison of two groups on an axis; `adjusted` is the p value of their ratio."""
     first_horizon, second_horizon = (tried.horizon(SHARES[0]) for tried in (first, second))
     factor = adjusted / ratio.p if ratio.p > 0 else 1.0
     return HorizonComparison(
@@ -390,18 +391,18 @@ def _build_horizon_comparison(
         references=first_horizon.references,
         first_mark=first_horizon.mark,
         second_mark=second_horizon.mark,
-        bounds=_bounds(first, second, factor),
+        bounds=_bounding_conclusions(first, second, factor),
         adjusted=adjusted,
     )
 
 
-def _bounds(first: AxisItems, second: AxisItems, factor: float) -> tuple[int, ...]:
-    """Return the conclusions at the extremes; p values are adjusted by as much as that of the comparison itself."""
+def _bounding_conclusions(first: AxisItems, second: AxisItems, factor: float) -> tuple[int, ...]:
+    """Return which horizon is larger under both extremes of lost attempts; `factor` adjusts the p values."""
     if first.extremes is None and second.extremes is None:
         return ()
     (first_failed, first_solved), (second_failed, second_solved) = (
         tried.extremes or (tried, tried) for tried in (first, second)
     )
     pairs = (first_failed, second_solved), (first_solved, second_failed)
-    ratios = [horizon_ratio(low.plain, high.plain, SHARES[0]) for low, high in pairs]
+    ratios = [horizon_ratio(low.main_fit, high.main_fit, SHARES[0]) for low, high in pairs]
     return tuple(ratio.significantly_larger(ratio.p * factor) for ratio in ratios)

@@ -1,7 +1,7 @@
 """Reading episodes from Inspect logs and from files of records."""
 
 from waybench.results.logs._guard import Skipped, skipped_part
-from waybench.results.logs._inspect import newest, read_samples
+from waybench.results.logs._inspect import newest_samples, read_samples
 from waybench.results.logs._logs import EpisodeBatches, read_logs
 from waybench.results.logs._settings import LoggedEpisode, is_embedded, is_human
 
@@ -11,7 +11,7 @@ __all__ = [
     "Skipped",
     "is_embedded",
     "is_human",
-    "newest",
+    "newest_samples",
     "read_logs",
     "read_samples",
     "skipped_part",

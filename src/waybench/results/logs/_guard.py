@@ -65,29 +65,23 @@ class Skipped(NamedTuple):
 
 
 def skipped_part(location: str, error: Exception | str, sample: str = "") -> Skipped:
-    """Return the skipped part with its reason.
-
-    Args:
-        location: The log, as Inspect calls it.
-        error: Why it is.
-        sample: The sample's id; "" for the whole file.
-    """
+    """Return the part of a log that is skipped (`sample` is "" for all of it), with the reason."""
     why = str(error) or type(error).__name__
     return Skipped(log_path(location), sample, one_line(why, 200))
 
 
 def log_path(location: str) -> str:
-    """Return the path of a log."""
+    """Return the path of a log from the URL by which Inspect names it."""
     return location.removeprefix("file://")
 
 
 def sample_part(sample: object, epoch: int) -> str:
-    """Return the name of the part of a log that holds a sample."""
+    """Return the name of the file with a sample in a log's ZIP archive."""
     return f"{_SAMPLES}{sample}_epoch_{epoch}.json"
 
 
-def sizes(location: str) -> dict[str, int]:
-    """Return the size of each part of a log, as it is before it is compressed; of a JSON file nothing is known."""
+def part_sizes(location: str) -> dict[str, int]:
+    """Return the uncompressed size of each part of a log; nothing for a JSON file."""
     if not _is_zip(location):
         return {}
     with ZipFile(log_path(location)) as log:
@@ -109,7 +103,7 @@ def check_parts(location: str, parts: Iterable[str] | None = None) -> None:
     if not _is_zip(location):
         path = Path(log_path(location))
         with path.open("rb") as stream:
-            _check(stream, path.stat().st_size)
+            _check_stream(stream, path.stat().st_size)
         return
     with ZipFile(log_path(location)) as log:
         for info in _select_parts(log, parts):
@@ -117,7 +111,7 @@ def check_parts(location: str, parts: Iterable[str] | None = None) -> None:
 
 
 def read_checked_parts(location: str, parts: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield names and contents of some parts of a log that is a ZIP file, each after it was checked (`check_parts`)."""
+    """Yield the names and contents of parts of a log's ZIP archive, after checks as in `check_parts`."""
     with ZipFile(log_path(location)) as log:
         for info in _select_parts(log, parts):
             chunks: list[bytes] = []
@@ -126,6 +120,7 @@ def read_checked_parts(location: str, parts: Iterable[str]) -> Iterator[tuple[st
 
 
 def _select_parts(log: ZipFile, parts: Iterable[str] | None) -> list[ZipInfo]:
+    """Return the entries of a ZIP archive with these names; all except samples for None."""
     by_name = {info.filename: info for info in log.infolist()}  # the last one of a name, as Inspect takes it
     if parts is None:
         return [info for name, info in by_name.items() if not name.startswith(_SAMPLES)]
@@ -137,7 +132,7 @@ def _is_zip(location: str) -> bool:
 
 
 def _check_part(log: ZipFile, info: ZipInfo, keep: Callable[[bytes], None] = lambda chunk: None) -> None:
-    """Check a part of a log that is a ZIP file.
+    """Check one part of a log's ZIP archive, and pass its bytes to `keep` in chunks.
 
     Inspect decompresses all that there is, whatever size the file's directory says. So that size has to be the true
     one: how many samples are read at a time depends on it, too.
@@ -151,18 +146,20 @@ def _check_part(log: ZipFile, info: ZipInfo, keep: Callable[[bytes], None] = lam
         raise DataError(f"it has {size} bytes, but the directory of the archive states {info.file_size}")
 
 
-def _check(stream: IO[bytes], size: int) -> None:
+def _check_stream(stream: IO[bytes], size: int) -> None:
+    """Check the content and the size of a file."""
     _check_size(size)
     _check_content(iter(lambda: stream.read(_CHUNK), b""))
 
 
 def _check_size(size: int) -> None:
+    """Raise a DataError for a part that is too large."""
     if size > MOST_BYTES:
         raise DataError(f"it has {size >> 20} MiB; the maximum is {MOST_BYTES >> 20}")
 
 
 def _check_content(chunks: Iterable[bytes], keep: Callable[[bytes], None] = lambda chunk: None) -> int:
-    """Check a part's bytes, give each chunk on, and return how many they are."""
+    """Raise a DataError for content that is too large or deep; pass each chunk to `keep`; return the size."""
     bounds, size = JsonBounds(MOST_VALUES), 0
     for chunk in chunks:
         if 0 in chunk:  # parsers would take it for UTF-16, in which other signs have the bytes of quotation marks
@@ -174,7 +171,7 @@ def _check_content(chunks: Iterable[bytes], keep: Callable[[bytes], None] = lamb
 
 
 def _decompress(stream: BufferedIOBase, size: int) -> Iterator[bytes]:
-    """Yield a part's bytes, and no more than a chunk beyond the size that it should have.
+    """Yield a part's bytes in chunks, at most one chunk beyond the size in the directory.
 
     Only a few compressed bytes are read at a time, since each can expand to 32 KiB.
     """
@@ -192,8 +189,8 @@ def _decompress(stream: BufferedIOBase, size: int) -> Iterator[bytes]:
     raise DataError(f"it has more than the {size} bytes that the directory of the archive states")
 
 
-def simple_samples(location: str, samples: Sequence[tuple[Any, int]]) -> list[Any] | None:
-    """Read some samples (id and epoch of each) of a log as what Inspect would make of these parts of them.
+def read_samples_directly(location: str, samples: Sequence[tuple[Any, int]]) -> list[Any] | None:
+    """Read some samples (id and epoch) of a log without Inspect.
 
     Args:
         location: The log, as Inspect calls it.
@@ -211,14 +208,14 @@ def simple_samples(location: str, samples: Sequence[tuple[Any, int]]) -> list[An
     objects: list[Any] = []
     for _, content in read_checked_parts(location, [sample_part(*sample) for sample in samples]):
         try:
-            objects.append(_simple(json.loads(content), _ATTACHED.encode() in content))
+            objects.append(_sample_object(json.loads(content), _ATTACHED.encode() in content))
         except Exception:  # Inspect says what is wrong, or can read it
             return None
     return None if len(objects) < len(samples) or any(sample is None for sample in objects) else objects
 
 
-def _simple(data: Json, attached: bool) -> Any:
-    """Return the parts of a sample; None if one of them is of another form."""
+def _sample_object(data: Json, has_attachments: bool) -> Any:
+    """Return a sample with the attributes of Inspect's object; None if it has another form."""
     if not is_object(data):
         return None
     name, epoch, metadata, store, scores = (data.get(key) for key in ("id", "epoch", "metadata", "store", "scores"))
@@ -236,7 +233,7 @@ def _simple(data: Json, attached: bool) -> Any:
         if facts is not None and not is_object(facts):
             return None
         judged[scorer] = SimpleNamespace(metadata=facts)
-    if attached and _ATTACHED in json.dumps([metadata, store, scores, error, limit]):
+    if has_attachments and _ATTACHED in json.dumps([metadata, store, scores, error, limit]):
         return None
     return SimpleNamespace(
         id=name,
@@ -268,12 +265,12 @@ class _Generation(NamedTuple):
     values: Mapping[str, Json]
 
     def model_dump(self, *, exclude_none: bool) -> dict[str, Json]:
-        """Return them."""
+        """Return the values; the method of Inspect's class."""
         return dict(self.values)
 
 
-def simple_log(location: str, key: str) -> tuple[Any, list[Summary]] | None:
-    """Read the header of a log, as far as episodes need it, and the summaries of its samples.
+def read_log_directly(location: str, key: str) -> tuple[Any, list[Summary]] | None:
+    """Read the header and the sample summaries of a log without Inspect.
 
     Args:
         location: The log, as Inspect calls it.
@@ -299,8 +296,8 @@ def simple_log(location: str, key: str) -> tuple[Any, list[Summary]] | None:
         return None
     if not isinstance(entries, list) or not entries:
         return None
-    simple_header = _simple_header(header)
-    summaries = [_summary(entry, key) for entry in cast(list[Json], entries)]
+    simple_header = _header_object(header)
+    summaries = [_read_summary(entry, key) for entry in cast(list[Json], entries)]
     return (
         None
         if simple_header is None or None in summaries
@@ -308,8 +305,8 @@ def simple_log(location: str, key: str) -> tuple[Any, list[Summary]] | None:
     )
 
 
-def listed_logs(folder: Path) -> list[str] | None:
-    """Return the logs in a folder, in any depth, as Inspect calls them; None if Inspect itself has to look for them."""
+def list_logs(folder: Path) -> list[str] | None:
+    """Return the logs in a folder at any depth, as URLs; None if Inspect has to list them."""
     if os.sep != "/":
         return None
     locations: list[str] = []
@@ -323,14 +320,14 @@ def listed_logs(folder: Path) -> list[str] | None:
 
 
 def _add_compression() -> None:
-    """Teach `zipfile` the compression in which Inspect writes, as Inspect itself does."""
+    """Register Inspect's compression with `zipfile`, as Inspect does."""
     if sys.version_info < (3, 14):
         with suppress(ImportError):  # then a log cannot be read here, and Inspect says why
             import_module("zipfile_zstd")
 
 
-def _simple_header(data: Any) -> Any:
-    """Return the fields of a log's header that are read, under the engine's names; None if any has another form."""
+def _header_object(data: Any) -> Any:
+    """Return a header with the attributes of Inspect's object; None if it has another form."""
     if not is_object(data) or data.get("version") != _VERSION:
         return None
     spec, plan = data.get("eval"), data.get("plan")
@@ -342,12 +339,12 @@ def _simple_header(data: Any) -> Any:
     address, configs = spec.get("model_base_url"), (spec.get("model_generate_config"), plan.get("config"))
     if not all(map(is_object, objects.values())) or spec.get("model_roles") or not isinstance(address, str | None):
         return None
-    generation = [config for config in configs if is_object(config) and _are_typed(config, _GENERATION)]
+    generation = [config for config in configs if is_object(config) and _have_types(config, _GENERATION)]
     if len(generation) < len(configs):
         return None
     config, packages = cast(dict[str, Json], objects["config"]), cast(dict[str, Json], objects["packages"])
     limits = {name: config.get(name) for name in _LIMITS}
-    if not _are_typed(limits, _LIMITS):
+    if not _have_types(limits, _LIMITS):
         return None
     if not all(isinstance(version, str) for version in packages.values()):
         return None
@@ -361,11 +358,13 @@ def _simple_header(data: Any) -> Any:
     )
 
 
-def _are_typed(values: Mapping[str, Json], types: Mapping[str, type]) -> bool:
+def _have_types(values: Mapping[str, Json], types: Mapping[str, type]) -> bool:
+    """Return whether all values are None or of the type under their name."""
     return all(value is None or (name in types and type(value) is types[name]) for name, value in values.items())
 
 
-def _summary(data: Any, key: str) -> Summary | None:
+def _read_summary(data: Any, key: str) -> Summary | None:
+    """Return a sample's summary; None if it has another form or no `key` in its metadata."""
     if not is_object(data):
         return None
     metadata, epoch, name, completed = (data.get(field) for field in ("metadata", "epoch", "id", "completed"))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from waybench.core import Json, UsageError
-from waybench.results.logs._guard import Skipped, check_parts, listed_logs, sample_part, simple_log, skipped_part
+from waybench.results.logs._guard import Skipped, check_parts, list_logs, read_log_directly, sample_part, skipped_part
 
 KEY = "waybench"  # what the metadata, the store and the score of a sample of ours have their parts under
 REASONING = "waybench_reasoning"  # what the store of a sample has the reasoning of its model under
@@ -54,15 +54,15 @@ class Log(NamedTuple):
     samples: tuple[Seen, ...]
 
 
-def to_stderr(problem: Skipped) -> None:
-    """Tell of a problem."""
+def print_problem(problem: Skipped) -> None:
+    """Print a skipped part on standard error."""
     print(f"waybench: {problem}", file=sys.stderr)
 
 
-def runs(
+def logs_by_run(
     directories: Sequence[Path], on_problem: Callable[[Skipped], None], *, simple: bool = False
 ) -> list[list[Log]]:
-    """Return the logs of each run in some directories, the oldest first; runs by model and task, later ones last.
+    """Return the logs of each run in some directories, the oldest first; runs sorted by model, task and time.
 
     Args:
         directories: Folders with logs, in any depth, and logs (`*.eval`).
@@ -76,14 +76,14 @@ def runs(
     runs_by_id: dict[str, dict[str, Log]] = defaultdict(dict)
     for log in iterate_logs(directories, on_problem, simple=simple):
         runs_by_id[log.header.eval.task_id][log.location] = log
-    in_order = [sorted(logs.values(), key=_age) for logs in runs_by_id.values()]
+    in_order = [sorted(logs.values(), key=_creation_key) for logs in runs_by_id.values()]
     return sorted(
-        in_order, key=lambda logs: (str(logs[-1].header.eval.model), logs[-1].header.eval.task, _age(logs[-1]))
+        in_order, key=lambda logs: (str(logs[-1].header.eval.model), logs[-1].header.eval.task, _creation_key(logs[-1]))
     )
 
 
-def newest(logs: Sequence[Log]) -> Iterator[tuple[Log, list[Seen]]]:
-    """Yield the logs of a run, the oldest first, with those samples that are to be taken from each.
+def newest_samples(logs: Sequence[Log]) -> Iterator[tuple[Log, list[Seen]]]:
+    """Yield the logs of a run, the oldest first, each with the samples to read from it.
 
     Each sample is taken from the newest log in which it is clean, or else from the newest that has it.
     """
@@ -102,32 +102,36 @@ def newest(logs: Sequence[Log]) -> Iterator[tuple[Log, list[Seen]]]:
 def iterate_logs(
     directories: Sequence[Path], on_problem: Callable[[Skipped], None], *, simple: bool = False
 ) -> Iterator[Log]:
-    """Yield all logs in some directories, as `runs` finds them."""
-    _quieten()
+    """Yield all logs in some directories (see `logs_by_run`)."""
+    _filter_asyncio_messages()
     for directory in directories:
         if os.path.isfile(directory):
             if directory.suffix == LOG:  # any other file has records, which `read_records` reads
-                yield from _logs([directory.absolute().as_uri()], on_problem, simple)
+                yield from _read_logs_at([directory.absolute().as_uri()], on_problem, simple)
             continue
         if not os.path.isdir(directory):  # False also for a name that is too long to be one
             raise UsageError(
                 f"no folder {directory}: give the folder that `waybench run --out` wrote, or a file of records"
             )
-        locations = listed_logs(directory) if simple else None
-        yield from _logs(_list_by_inspect(directory) if locations is None else locations, on_problem, simple)
+        locations = list_logs(directory) if simple else None
+        yield from _read_logs_at(
+            _locations_by_inspect(directory) if locations is None else locations, on_problem, simple
+        )
 
 
-def _list_by_inspect(directory: Path) -> list[str]:
+def _locations_by_inspect(directory: Path) -> list[str]:
+    """Return the URLs of the logs in a folder, listed by Inspect."""
     from inspect_ai.log import list_eval_logs
 
     return [info.name for info in list_eval_logs(str(directory.absolute()))]
 
 
-def _logs(locations: Iterable[str], on_problem: Callable[[Skipped], None], simple: bool) -> Iterator[Log]:
+def _read_logs_at(locations: Iterable[str], on_problem: Callable[[Skipped], None], simple: bool) -> Iterator[Log]:
+    """Yield the logs at these locations; one that cannot be read goes to `on_problem`."""
     for location in locations:
         # Whatever a damaged or foreign file makes the reader trip over, the other files are worth reading.
         try:
-            header, summaries = (simple_log(location, KEY) if simple else None) or _read_by_inspect(location)
+            header, summaries = (read_log_directly(location, KEY) if simple else None) or _read_by_inspect(location)
             samples = tuple(map(_summarise_sample, summaries))
         except Exception as error:
             on_problem(skipped_part(location, error))
@@ -136,7 +140,7 @@ def _logs(locations: Iterable[str], on_problem: Callable[[Skipped], None], simpl
 
 
 def _read_by_inspect(location: str) -> tuple[Any, Iterable[Any]]:
-    """Return the header of a log and the summaries of its samples."""
+    """Return the header of a log and the summaries of its samples, read by Inspect."""
     from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
 
     check_parts(location)
@@ -145,6 +149,7 @@ def _read_by_inspect(location: str) -> tuple[Any, Iterable[Any]]:
 
 
 def _summarise_sample(summary: Any) -> Seen:
+    """Return what is needed of Inspect's summary of a sample."""
     clean = bool(summary.completed) and not summary.error and summary.limit not in OF_TIME
     ours = KEY in summary.metadata
     scores: dict[str, Any] = {} if ours else summary.scores or {}
@@ -156,23 +161,27 @@ def _summarise_sample(summary: Any) -> Seen:
         error=bool(summary.error) or not summary.completed,
         limit=str(summary.limit or ""),
         scores={name: score.value for name, score in scores.items()},
-        input_hash="" if ours else hashlib.sha256(repr(_texts(summary.input)).encode("utf-8", "replace")).hexdigest(),
+        input_hash=""
+        if ours
+        else hashlib.sha256(repr(_input_texts(summary.input)).encode("utf-8", "replace")).hexdigest(),
     )
 
 
-def _texts(sample_input: Any) -> list[str]:
+def _input_texts(sample_input: Any) -> list[str]:
     # Messages have ids of their own, which say nothing of the input.
+    """Return the messages of a sample's input as texts."""
     if isinstance(sample_input, str):
         return [sample_input]
     return [f"{message.role}: {message.text}" for message in sample_input]
 
 
-def _age(log: Log) -> tuple[str, str]:
+def _creation_key(log: Log) -> tuple[str, str]:
+    """Return the sort key of a log by its time of creation."""
     return str(log.header.eval.created), log.location
 
 
 def read_samples(location: str, samples: Sequence[tuple[Any, int]], unused: Collection[str]) -> list[Any]:
-    """Read some samples (id and epoch of each) of a log, without those of their fields that are not used.
+    """Read some samples (id and epoch) of a log by Inspect, without unused fields.
 
     Raises:
         DataError: If one of them is larger or deeper than what is read (`check_parts`).
@@ -180,16 +189,17 @@ def read_samples(location: str, samples: Sequence[tuple[Any, int]], unused: Coll
     from inspect_ai.log import read_eval_log_samples_by_id
 
     check_parts(location, [sample_part(*sample) for sample in samples])
-    _quieten()
+    _filter_asyncio_messages()
     return read_eval_log_samples_by_id(location, samples, resolve_attachments="core", exclude_fields=set(unused))
 
 
-def _quieten() -> None:
-    logging.getLogger("asyncio").addFilter(_worth_telling)  # the same one is added once
+def _filter_asyncio_messages() -> None:
+    """Suppress messages that Inspect's reader causes (`_is_worth_logging`)."""
+    logging.getLogger("asyncio").addFilter(_is_worth_logging)  # the same one is added once
 
 
-def _worth_telling(record: logging.LogRecord) -> bool:
-    """Suppress asyncio's messages about tasks that Inspect's reader leaves pending at a damaged sample.
+def _is_worth_logging(record: logging.LogRecord) -> bool:
+    """Return False for asyncio's messages about tasks that Inspect's reader leaves pending.
 
     It is said when such a task is thrown away, some time after the error itself has been reported.
     """
@@ -198,7 +208,7 @@ def _worth_telling(record: logging.LogRecord) -> bool:
 
 
 def as_number(value: Json) -> float | None:
-    """Return the value of a score as a number, as Inspect takes it (C is 1, P 0.5, I and N 0); None if it is none.
+    """Return a score as a number, as Inspect converts it (C is 1, P 0.5, I and N 0); None if it has none.
 
     Where Inspect knows no number it takes 0, with a warning; here such a value is missing.
     """

@@ -18,9 +18,9 @@ from waybench.core._designs import DESIGN
 from waybench.results.logs._guard import (
     Skipped,
     log_path,
+    part_sizes,
+    read_samples_directly,
     sample_part,
-    simple_samples,
-    sizes,
     skipped_part,
 )
 from waybench.results.logs._inspect import (
@@ -29,10 +29,10 @@ from waybench.results.logs._inspect import (
     REASONING,
     SENT,
     iterate_logs,
-    newest,
+    logs_by_run,
+    newest_samples,
+    print_problem,
     read_samples,
-    runs,
-    to_stderr,
 )
 from waybench.results.logs._record_files import BATCH, BATCH_BYTES, RecordSpool, read_records
 from waybench.results.logs._settings import (
@@ -43,7 +43,7 @@ from waybench.results.logs._settings import (
     read_settings,
     settings_of_record,
     task_name,
-    without_key,
+    with_key_label,
 )
 
 _CANCELLED, _INTERRUPTED = "CancelledError(", "the run was interrupted"  # as the engine says it, and as we do
@@ -55,11 +55,11 @@ class Contents(Protocol):
     """Keeps contents by a key that says everything that they depend on."""
 
     def get(self, key: bytes) -> bytes | None:
-        """Return the content of a key; None if there is none."""
+        """Return the stored content of a key; None if there is none."""
         ...
 
     def put(self, key: bytes, content: bytes) -> None:
-        """Keep the content of a key."""
+        """Store the content of a key."""
         ...
 
 
@@ -92,20 +92,21 @@ def read_logs(*directories: Path, on_problem: Callable[[Skipped], None] | None =
     skipped: list[Skipped] = []
 
     def report(problem: Skipped) -> None:
+        """Remember a skipped part, and pass it on."""
         skipped.append(problem)
-        (on_problem or to_stderr)(problem)
+        (on_problem or print_problem)(problem)
 
     batches = EpisodeBatches(*directories, on_problem=report)
     has_episode = False
     for episodes in (
-        *(batches.read(number, report) for number in range(batches.of_logs)),
+        *(batches.read(number, report) for number in range(batches.n_log_batches)),
         read_records(directories, report),
     ):
         for episode in episodes:
             has_episode = True
             yield episode
     if not has_episode:
-        raise batches.none_found(skipped)
+        raise batches.no_episodes_error(skipped)
 
 
 class EpisodeBatches:
@@ -131,30 +132,32 @@ class EpisodeBatches:
             UsageError: If a directory does not exist.
         """
         self._directories, self._kept = directories, cache
-        report = on_problem or to_stderr
+        report = on_problem or print_problem
         chosen = [
             (log, [(sample.id, sample.epoch) for sample in wanted if sample.ours])
-            for logs in runs(directories, report, simple=True)
-            for log, wanted in newest(logs)
+            for logs in logs_by_run(directories, report, simple=True)
+            for log, wanted in newest_samples(logs)
         ]
         self._headers = {
             log.location: (log.header, read_settings(log.header), read_origin(log.header)) for log, _ in chosen
         }
-        self._batches = [(log.location, batch) for log, wanted in chosen for batch in _batches(log.location, wanted)]
+        self._batches = [
+            (log.location, batch) for log, wanted in chosen for batch in _split_into_batches(log.location, wanted)
+        ]
         locations = dict.fromkeys(location for location, _ in self._batches)
-        self._digests = {location: _digest(location) for location in locations} if cache else {}
+        self._digests = {location: _log_digest(location) for location in locations} if cache else {}
 
     def __len__(self) -> int:
-        return self.of_logs + len(self._records)
+        return self.n_log_batches + len(self._record_spool)
 
     @property
-    def of_logs(self) -> int:
-        """Number of the batches that are from logs; those from files of records come after them."""
+    def n_log_batches(self) -> int:
+        """Number of batches from logs; those from files of records come after them."""
         return len(self._batches)
 
     @cached_property
-    def _records(self) -> RecordSpool:
-        """The files of records, which are read through once to number the attempts."""
+    def _record_spool(self) -> RecordSpool:
+        """The batches of the files of records, whose attempts are numbered in one pass."""
         return RecordSpool(self._directories)
 
     def read(self, number: int, on_problem: Callable[[Skipped], None]) -> Iterator[LoggedEpisode]:
@@ -167,29 +170,32 @@ class EpisodeBatches:
         Yields:
             Its episodes.
         """
-        if number >= self.of_logs:
-            yield from self._records.read(number - self.of_logs, on_problem)
+        if number >= self.n_log_batches:
+            yield from self._record_spool.read(number - self.n_log_batches, on_problem)
             return
         location, _ = self._batches[number]
-        for sample in self._samples(number):
+        for sample in self._read_samples(number):
             if isinstance(sample, _Unread):
                 on_problem(skipped_part(location, sample.error, sample.name))
             elif sample.head is not None:
-                episode = self._episode(location, sample, on_problem)
+                episode = self._read_episode(location, sample, on_problem)
                 if episode is not None:
                     yield episode
 
-    def none_found(self, skipped: Sequence[Skipped] = ()) -> NoEpisodesError:
-        """Return what to raise where no batch has an episode; it names the first one that is skipped."""
+    def no_episodes_error(self, skipped: Sequence[Skipped] = ()) -> NoEpisodesError:
+        """Return the error to raise if no batch has an episode; it names the first skipped part."""
         where = ", ".join(map(str, self._directories))
         if skipped:
             return NoEpisodesError(f"no episodes in {where} that can be read; {len(skipped)} are skipped: {skipped[0]}")
         return NoEpisodesError(f"no episodes in {where}: run a task with `waybench run` first")
 
-    def _episode(self, location: str, sample: "_Sample", on_problem: Callable[[Skipped], None]) -> LoggedEpisode | None:
+    def _read_episode(
+        self, location: str, sample: "_Sample", on_problem: Callable[[Skipped], None]
+    ) -> LoggedEpisode | None:
+        """Return the episode in a sample; None, after a call of `on_problem`, if it has none."""
         header, settings, origin = self._headers[location]
         try:
-            record = without_key(_record(sample), header)
+            record = with_key_label(_record_of_sample(sample), header)
             all_settings = settings_of_record(record, settings) | (
                 {SYSTEM_ROLE: sample.system_role} if sample.system_role else {}
             )
@@ -204,31 +210,31 @@ class EpisodeBatches:
             log=location,
             sample=sample.name,
             run=header.eval.task_id,
-            design=_design(sample.design),
+            design=_read_design(sample.design),
             origin=origin,
             epoch=sample.epoch,
             most_attempts=allowed_attempts(header.eval.task_args),
             reasoning=sample.reasoning or {},
         )
 
-    def _samples(self, number: int) -> "list[_Sample | _Unread]":
-        """Return what is read of a batch, from what is kept where its log is the same as it was."""
+    def _read_samples(self, number: int) -> "list[_Sample | _Unread]":
+        """Return the samples of a batch, from the cache if their log is unchanged."""
         location, wanted = self._batches[number]
         if self._kept is None:
-            return _batch(location, wanted)
-        parts = __version__, version("inspect-ai"), _sources(), [(str(name), epoch) for name, epoch in wanted]
+            return _read_batch(location, wanted)
+        parts = __version__, version("inspect-ai"), _reader_digest(), [(str(name), epoch) for name, epoch in wanted]
         key = hashlib.sha256(self._digests[location] + json.dumps(parts).encode()).digest()
         content = self._kept.get(key)
         if content is not None:
             return [_Sample(*values) for values in json.loads(zlib.decompress(content))]
-        samples = _batch(location, wanted)
+        samples = _read_batch(location, wanted)
         if not any(isinstance(sample, _Unread) for sample in samples):
             self._kept.put(key, zlib.compress(json.dumps(samples).encode(), 1))
         return samples
 
 
 def logged_models(*directories: Path, on_problem: Callable[[Skipped], None] | None = None) -> list[str]:
-    """Return the names of all models with logs in some directories, without the embedded players, in order.
+    """Return the names of the models with logs in some directories, sorted, without embedded players.
 
     Args:
         *directories: Folders with logs, in any depth.
@@ -237,7 +243,7 @@ def logged_models(*directories: Path, on_problem: Callable[[Skipped], None] | No
     Raises:
         UsageError: If a directory does not exist.
     """
-    names = {str(log.header.eval.model) for log in iterate_logs(directories, on_problem or to_stderr)}
+    names = {str(log.header.eval.model) for log in iterate_logs(directories, on_problem or print_problem)}
     return sorted(name for name in names if not is_embedded(name))
 
 
@@ -270,21 +276,23 @@ class _Unread(NamedTuple):
     error: str
 
 
-def _digest(location: str) -> bytes:
+def _log_digest(location: str) -> bytes:
+    """Return a digest of a log's content."""
     with open(log_path(location), "rb") as file:
         return hashlib.file_digest(file, "sha256").digest()
 
 
 @cache
-def _sources() -> str:
-    """Return a digest of the modules that read samples."""
+def _reader_digest() -> str:
+    """Return a digest of the source code that reads samples."""
     folder = files("waybench.results.logs")
     modules = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".py"))
     return hashlib.sha256(b"".join((folder / name).read_bytes() for name in modules)).hexdigest()
 
 
-def _batches(location: str, wanted: Sequence[tuple[Any, int]]) -> Iterator[list[tuple[Any, int]]]:
-    size_of = sizes(location)
+def _split_into_batches(location: str, wanted: Sequence[tuple[Any, int]]) -> Iterator[list[tuple[Any, int]]]:
+    """Yield batches of a log's samples (id and epoch) that fit into memory."""
+    size_of = part_sizes(location)
     batch: list[tuple[Any, int]] = []
     size = 0
     for sample in wanted:
@@ -298,23 +306,28 @@ def _batches(location: str, wanted: Sequence[tuple[Any, int]]) -> Iterator[list[
         yield batch
 
 
-def _batch(location: str, wanted: Sequence[tuple[Any, int]]) -> list[_Sample | _Unread]:
+def _read_batch(location: str, wanted: Sequence[tuple[Any, int]]) -> list[_Sample | _Unread]:
+    """Return the samples of a batch, with the error in place of one that cannot be read."""
     try:
-        samples = simple_samples(location, wanted)
-        return [_plain(sample) for sample in (read_samples(location, wanted, _UNUSED) if samples is None else samples)]
+        samples = read_samples_directly(location, wanted)
+        return [
+            _plain_sample(sample)
+            for sample in (read_samples(location, wanted, _UNUSED) if samples is None else samples)
+        ]
     except Exception:  # one of them cannot be read, and it is not said which
         pass
     batch: list[_Sample | _Unread] = []
     for name, epoch in wanted:
         try:
             (sample,) = read_samples(location, [(name, epoch)], _UNUSED)
-            batch.append(_plain(sample))
+            batch.append(_plain_sample(sample))
         except Exception as error:
             batch.append(_Unread(str(name), str(error) or type(error).__name__))
     return batch
 
 
-def _plain(sample: Any) -> _Sample:
+def _plain_sample(sample: Any) -> _Sample:
+    """Return the needed fields of Inspect's sample as plain values."""
     name, metadata = str(sample.id), sample.metadata
     if KEY not in metadata:
         return _Sample(name)
@@ -335,13 +348,13 @@ def _plain(sample: Any) -> _Sample:
 
 
 def _read_texts(stored: Any) -> dict[str, str]:
-    """Return an object of texts in a sample's store; the log is from outside."""
+    """Return the texts in a sample's stored object; other values, which come from outside, are left out."""
     texts = cast(dict[Any, Any], stored) if isinstance(stored, dict) else {}
     return {str(name): str(text) for name, text in texts.items()}
 
 
-def _design(text: str) -> Mapping[str, Json]:
-    """Return what a run declares; nothing if it cannot be read, since no score of an episode depends on it."""
+def _read_design(text: str) -> Mapping[str, Json]:
+    """Return a run's declared design; empty if it cannot be read, since no score depends on it."""
     try:
         design: Any = json.loads(text) if text else {}
     except ValueError:
@@ -349,7 +362,8 @@ def _design(text: str) -> Mapping[str, Json]:
     return cast(dict[str, Json], design) if isinstance(design, dict) else {}
 
 
-def _record(sample: _Sample) -> EpisodeRecord:
+def _record_of_sample(sample: _Sample) -> EpisodeRecord:
+    """Return the record of an episode in a sample."""
     assert sample.head is not None
     record = EpisodeRecord.from_parts(sample.head, sample.progress)
     was_cancelled = sample.error.startswith(_CANCELLED)

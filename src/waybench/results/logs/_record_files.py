@@ -44,12 +44,12 @@ def read_records(paths: Iterable[Path], report: Callable[[Skipped], None]) -> It
 
 
 def _numbered_lines(paths: Iterable[Path], report: Callable[[Skipped], None]) -> Iterator[tuple[bytes, LoggedEpisode]]:
-    """Yield the lines of `read_records` with their episodes."""
+    """Yield the lines of files of records with their episodes, whose attempts are numbered."""
     attempts: Counter[bytes] = Counter()
-    for path, named in _files(paths):
+    for path, named in _record_paths(paths):
         problems: list[Skipped] = []
         has_record, log = False, str(path.absolute())
-        for number, line in _lines(path, problems):
+        for number, line in _nonempty_lines(path, problems):
             try:
                 data = _json_object(line)
                 if not named and not ("schema" in data and "turns" in data):
@@ -70,8 +70,8 @@ def _numbered_lines(paths: Iterable[Path], report: Callable[[Skipped], None]) ->
                 report(problem)
 
 
-def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
-    """Yield each file once, and whether it is named by the user."""
+def _record_paths(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
+    """Yield each file once, and whether the user named it."""
     seen: set[Path] = set()
     for path in paths:
         if path.suffix == LOG:
@@ -84,8 +84,8 @@ def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
                 yield file, named
 
 
-def _lines(path: Path, problems: list[Skipped]) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the bytes of each line that is not empty; a file that ends in damage ends there."""
+def _nonempty_lines(path: Path, problems: list[Skipped]) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and the bytes of each line that is not empty; a damaged file ends at the damage."""
     number = 0
     try:
         is_zipped = path.name.endswith(".gz")
@@ -101,6 +101,7 @@ def _lines(path: Path, problems: list[Skipped]) -> Iterator[tuple[int, bytes]]:
 
 
 def _json_object(line: bytes) -> dict[str, Json]:
+    """Return the JSON object in a line; raise a DataError for anything else."""
     check_json_bounds(line, MOST_VALUES)
     try:
         data: Any = json.loads(line.decode("utf-8-sig"))
@@ -112,7 +113,7 @@ def _json_object(line: bytes) -> dict[str, Json]:
 
 
 def _episode_of_line(data: dict[str, Json], log: str, line_number: int) -> LoggedEpisode:
-    """Return the episode of a line of a file of records, whose number from 1 becomes the sample's name."""
+    """Return the episode in a line of a file of records; its sample is named after the line's number."""
     record = EpisodeRecord.from_json(data)
     family, _, variant = record.env.partition("/")
     player = record.player
@@ -163,7 +164,7 @@ class RecordSpool:
             self._lines.append(_SpooledLine(episode.log, line_number, episode.attempt))
 
     def __len__(self) -> int:
-        """Return the number of batches; the first is there even if there are no records."""
+        """Return the number of batches; at least 1, even without records."""
         return len(self._starts)
 
     def read(self, batch: int, on_problem: Callable[[Skipped], None]) -> Iterator[LoggedEpisode]:

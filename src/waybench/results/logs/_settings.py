@@ -29,7 +29,7 @@ from waybench.core import (
 from waybench.core._designs import SHOWN, is_search_design
 from waybench.envs import registry
 from waybench.results.logs._guard import Skipped
-from waybench.results.logs._inspect import KEY, Log, runs, to_stderr
+from waybench.results.logs._inspect import KEY, Log, logs_by_run, print_problem
 
 SCALARS = (str, int, float, bool, type(None))
 SERVER = "server"  # the setting that names the server, where the user chose one
@@ -103,22 +103,22 @@ class LoggedEpisode:
 
     @property
     def embedded(self) -> bool:
-        """Whether the player is one of waybench's own."""
+        """Whether the player is one of waybench's embedded players."""
         return is_embedded(self.model)
 
     @property
     def search(self) -> Mapping[str, Json]:
-        """The settings of the search for a horizon that chose its item; empty for other runs."""
+        """The settings of the horizon search that chose the item; empty for other runs."""
         return self.design if is_search_design(self.design) else {}
 
 
 def is_embedded(model: str) -> bool:
-    """Return whether a name is that of one of waybench's own players."""
+    """Return whether a model name is that of one of waybench's embedded players."""
     return model.startswith("waybench/") and model.removeprefix("waybench/") not in LOCAL_MODELS
 
 
 def is_human(model: str) -> bool:
-    """Return whether a name is that of a person, as `waybench play` records it: "human" or "human/NAME"."""
+    """Return whether a model name is that of a person: "human" or "human/NAME"."""
     return re.match(r"human(/| with hints$|$)", model) is not None
 
 
@@ -128,13 +128,13 @@ def read_settings(header: Any) -> dict[str, Json]:
     Which options of the task are the source's is known by name: they are those that an environment declares. Nothing
     that may be a secret is among the settings, and of an address only `host` is.
     """
-    return {**settings_of_parameters(header.eval.task_args), **_plain(_model_settings(header))}
+    return {**settings_from_parameters(header.eval.task_args), **_json_settings(_model_settings(header))}
 
 
-def settings_of_parameters(args: Mapping[str, Any]) -> dict[str, Json]:
-    """Return the settings that follow from a task's parameters: options of its items, its agent and its stream."""
-    drawn = _item_options()
-    return _plain(
+def settings_from_parameters(args: Mapping[str, Any]) -> dict[str, Json]:
+    """Return the settings that a task's parameters imply: item options, agent and stream."""
+    drawn = _item_option_names()
+    return _json_settings(
         {
             **{name: value for name, value in args.items() if name in drawn},
             **{name: args.get(name) for name in SHOWN if args.get(SHOWN[0])},
@@ -144,13 +144,13 @@ def settings_of_parameters(args: Mapping[str, Any]) -> dict[str, Json]:
 
 
 def allowed_attempts(parameters: Mapping[str, Any]) -> int:
-    """Return how many attempts at an item a run's parameters allow, or a sample's metadata; 0 if these do not say."""
+    """Return the allowed attempts at an item in a run's parameters or a sample's metadata; 0 if not known."""
     attempts = parameters.get("attempts")
     return attempts if type(attempts) is int and 0 < attempts < _MOST_ATTEMPTS else 0
 
 
 def task_name(header: Any) -> str:
-    """Return the name of a run's task, also where a file of the catalogue gives it another name."""
+    """Return the name of a run's task; in Inspect's catalogue, it may run under another name."""
     metadata = getattr(header.eval, "metadata", None)
     facts = metadata.get(KEY) if is_object(metadata) else None
     name = facts.get("task") if is_object(facts) else None
@@ -158,14 +158,14 @@ def task_name(header: Any) -> str:
 
 
 def _task_parameters(header: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a run's task, without the one with which a file of the catalogue names it."""
+    """Return the parameters of a run's task, without the one that names it in Inspect's catalogue."""
     is_renamed = task_name(header) != str(header.eval.task).removeprefix("waybench/")
     return {name: value for name, value in parameters.items() if not (is_renamed and name == _NAMES_TASK)}
 
 
 def follows_from_parameters(name: str) -> bool:
-    """Return whether a setting is one that follows from a task's parameters."""
-    return name in _item_options() or name in (*SHOWN, AGENT, STREAM)
+    """Return whether a setting is implied by a task's parameters (`settings_from_parameters`)."""
+    return name in _item_option_names() or name in (*SHOWN, AGENT, STREAM)
 
 
 def run_command(
@@ -186,28 +186,32 @@ def run_command(
             shown as URL.
     """
     given = {name: value for name, value in args.items() if name != STREAM}
-    options = [part for name, value in _harmless(given).items() for part in ("-T", f"{name}={_as_text(value)}")]
+    options = [
+        part for name, value in _without_secrets(given).items() for part in ("-T", f"{name}={_argument_text(value)}")
+    ]
     if args.get(STREAM):  # which the other models of the comparison have to be added to
         options += ["--until", "decided", "--over", str(args[STREAM])]
     flags = [
         part
         for name in _FLAGS
         if generation.get(name) is not None
-        for part in (f"--{name.replace('_', '-')}", _as_text(generation[name]))
+        for part in (f"--{name.replace('_', '-')}", _argument_text(generation[name]))
     ]
     others = {name: value for name, value in generation.items() if name not in (*_FLAGS, *_TRANSPORT)}
-    flags += [part for name, value in _harmless(others).items() for part in ("-G", f"{name}={_as_text(value)}")]
+    flags += [
+        part for name, value in _without_secrets(others).items() for part in ("-G", f"{name}={_argument_text(value)}")
+    ]
     if server:
         options = ["--model-base-url", _harmless_address(server), *options]
     return shlex.join(["waybench", "run", task, "--model", model, *options, *flags])
 
 
-def _as_text(value: Any) -> str:
+def _argument_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
 def read_origin(header: Any) -> Origin:
-    """Return date, version and command of a run."""
+    """Return the date, version and command of a run."""
     spec = header.eval
     created = datetime.fromisoformat(str(spec.created)).astimezone(UTC)
     args = spec.task_args_passed if spec.task_args_passed is not None else spec.task_args
@@ -215,40 +219,43 @@ def read_origin(header: Any) -> Origin:
         str(spec.model),
         task_name(header),
         _task_parameters(header, args),
-        _generation(header),
+        _generation_settings(header),
         spec.model_base_url or "",
     )
     packages: Mapping[str, Any] = spec.packages or {}
     return Origin(f"{created:%Y-%m-%d %H:%M} UTC", str(packages.get("waybench", "")), command)
 
 
-def settings_of_any(header: Any) -> dict[str, Json]:
-    """Return the settings of a run of a task that is not ours: all of its parameters, and the model's settings."""
-    return _plain({**_harmless(dict(header.eval.task_args)), **_model_settings(header)})
+def settings_of_foreign_run(header: Any) -> dict[str, Json]:
+    """Return the settings of a run of another package's task: its parameters and the model's settings."""
+    return _json_settings({**_without_secrets(dict(header.eval.task_args)), **_model_settings(header)})
 
 
-def _generation(header: Any) -> dict[str, Any]:
+def _generation_settings(header: Any) -> dict[str, Any]:
     # The first is how the model was made, the second what the run was given besides, which has the last word.
+    """Return the generation settings of a run, which override the model's."""
     configs = (header.eval.model_generate_config, header.plan.config)
     return {name: value for config in configs for name, value in config.model_dump(exclude_none=True).items()}
 
 
 def _model_settings(header: Any) -> dict[str, Any]:
-    spec, generation = header.eval, _generation(header)
+    """Return the settings of a run's model: arguments, generation settings, limits, server and roles."""
+    spec, generation = header.eval, _generation_settings(header)
     return {
-        **_harmless({f"model.{name}": value for name, value in spec.model_args.items()}),
-        **_harmless({name: value for name, value in generation.items() if _makes_a_difference(name, value)}),
+        **_without_secrets({f"model.{name}": value for name, value in spec.model_args.items()}),
+        **_without_secrets({name: value for name, value in generation.items() if _makes_a_difference(name, value)}),
         **{name: value for name in _LIMITS if (value := getattr(spec.config, name, None))},
-        **({SERVER: host(spec.model_base_url)} if spec.model_base_url else {}),
-        **_roles(spec.model_roles or {}),
+        **({SERVER: server_name(spec.model_base_url)} if spec.model_base_url else {}),
+        **_model_roles(spec.model_roles or {}),
     }
 
 
 def _makes_a_difference(name: str, value: Any) -> bool:
+    """Return whether a generation setting can change replies and is not the default."""
     return name not in _TRANSPORT and value not in _DEFAULTS.get(name, ())
 
 
-def _plain(settings: Mapping[str, Any]) -> dict[str, Json]:
+def _json_settings(settings: Mapping[str, Any]) -> dict[str, Json]:
     # NaN and infinite numbers, which logs can have, are shown as text: JSON and Parquet of the report have none.
     return {
         name: value
@@ -259,16 +266,18 @@ def _plain(settings: Mapping[str, Any]) -> dict[str, Json]:
 
 
 def settings_of_record(record: EpisodeRecord, settings: Mapping[str, Json]) -> dict[str, Json]:
-    """Return a run's settings without the item options of other environments, and with the record's agent."""
+    """Return a run's settings for one record: without options of other environments, with its agent."""
     names = {option.name for option in registry.load(record.env).items.options}
     if settings.get(SHOWN[0]):  # another environment's items may have an option of the same name
         names.update(SHOWN)
-    own_settings = {name: value for name, value in settings.items() if name in names or name not in _item_options()}
+    own_settings = {
+        name: value for name, value in settings.items() if name in names or name not in _item_option_names()
+    }
     return own_settings | ({AGENT: record.agent} if record.agent else {})
 
 
-def without_key(record: EpisodeRecord, header: Any) -> EpisodeRecord:
-    """Return a record with a private set's key shown as its label, as those of older versions have the key itself.
+def with_key_label(record: EpisodeRecord, header: Any) -> EpisodeRecord:
+    """Return a record with the label of a private key in place of the key (older versions recorded keys).
 
     Args:
         record: The record.
@@ -286,8 +295,8 @@ def without_key(record: EpisodeRecord, header: Any) -> EpisodeRecord:
     return replace(record, item={**record.item, "key": private_key_label(key)})
 
 
-def host(address: str) -> str:
-    """Return what tells a server from others: "127.0.0.1:8000", never a user, a password or a query.
+def server_name(address: str) -> str:
+    """Return a name for a server's address without secrets: "127.0.0.1:8000".
 
     An unusual path is shown as six digits of its hash, as in "gateway.example #1f2e3d": a gateway may have a path for
     each provider, and a path may hold a key.
@@ -296,41 +305,46 @@ def host(address: str) -> str:
         parts = urlsplit(address if _ADDRESS.match(address) else f"//{address}")
         port = parts.port
     except ValueError:
-        return f"#{_hash(address)}"
+        return f"#{_short_hash(address)}"
     name = parts.hostname or parts.scheme
     address = f"[{name}]" if ":" in name else name
     path = parts.path.rstrip("/")
-    return f"{address}{f':{port}' if port else ''}{'' if path in _USUAL else f' #{_hash(path)}'}"
+    return f"{address}{f':{port}' if port else ''}{'' if path in _USUAL else f' #{_short_hash(path)}'}"
 
 
 def _harmless_address(address: str) -> str:
-    """Return an address that is no more than a scheme, a host, a port and a usual path; "URL" for any other."""
-    plain = [f"{scheme}://{host(address)}{path}" for scheme in ("http", "https") for path in _USUAL]
+    """Return an address of scheme, host, port and a usual path unchanged; "URL" for any other."""
+    plain = [f"{scheme}://{server_name(address)}{path}" for scheme in ("http", "https") for path in _USUAL]
     return address if address.rstrip("/") in plain else "URL"
 
 
-def _hash(text: str) -> str:
+def _short_hash(text: str) -> str:
+    """Return six hexadecimal digits of a text's hash."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
 
 
 @cache
-def _item_options() -> frozenset[str]:
+def _item_option_names() -> frozenset[str]:
+    """Return the names of all environments' item options."""
     return frozenset(option.name for entry in registry.entries for option in registry.load(entry.id).items.options)
 
 
-def _harmless(value: Any) -> Any:
-    """Return a value without what may be a secret: by its name, or in an address."""
+def _without_secrets(value: Any) -> Any:
+    """Return a value without parts that may be secret by their name or address."""
     if isinstance(value, Mapping):
         named = cast("Mapping[Any, Any]", value)
         return {
-            name: _harmless(item) for name, item in named.items() if not is_secret_name(str(name).rpartition(".")[2])
+            name: _without_secrets(item)
+            for name, item in named.items()
+            if not is_secret_name(str(name).rpartition(".")[2])
         }
     if isinstance(value, list | tuple):
-        return [_harmless(item) for item in cast("list[Any]", value)]
-    return host(value) if isinstance(value, str) and _ADDRESS.match(value) else value
+        return [_without_secrets(item) for item in cast("list[Any]", value)]
+    return server_name(value) if isinstance(value, str) and _ADDRESS.match(value) else value
 
 
-def _roles(roles: Mapping[str, Any]) -> dict[str, str]:
+def _model_roles(roles: Mapping[str, Any]) -> dict[str, str]:
+    """Return the models in other roles, such as a grader, as settings."""
     models_by_role = {name: cast("list[Any]", who) if isinstance(who, list) else [who] for name, who in roles.items()}
     return {_ROLE + name: ", ".join(str(model.model) for model in models) for name, models in models_by_role.items()}
 
@@ -373,13 +387,14 @@ def run_infos(*places: Path, on_problem: Callable[[Skipped], None] | None = None
         UsageError: If a folder or log does not exist.
     """
     return [
-        _info(logs)
-        for logs in runs(places, on_problem or to_stderr)
+        _run_info(logs)
+        for logs in logs_by_run(places, on_problem or print_problem)
         if any(sample.ours for log in logs for sample in log.samples)
     ]
 
 
-def _info(logs: Sequence[Log]) -> RunInfo:
+def _run_info(logs: Sequence[Log]) -> RunInfo:
+    """Return the description of a run from its logs."""
     header = logs[-1].header
     spec, origin = header.eval, read_origin(header)
     config: Any = spec.config
