@@ -90,13 +90,9 @@ def generated(name: str, level: int | None) -> tuple[float, float, float]:
     def write() -> None:
         with tempfile.TemporaryDirectory() as folder:
             sizes.append(
-<<<<<<< HEAD
                 write_shard(
-                    ShardFolder(folder), NumberRange(0, count), request.sampled_rows(NumberRange(0, count)), "jsonl"
+                    ShardFolder(folder), NumberRange(0, count), request.rows(NumberRange(0, count)), "jsonl"
                 ).bytes
-=======
-                write_shard(Store(folder), NumberRange(0, count), request.rows(NumberRange(0, count)), "jsonl").bytes
->>>>>>> 0d40c831 (The command line, comparisons, horizons, logs and frames have names that say what functions return or do)
             )
 
     source: Any = environment.source("bench", environment.items.smallest_level if level is None else level)
