@@ -175,7 +175,7 @@ def test_a_sample_that_cannot_be_read_is_passed_over(whole: Path, monkeypatch: p
         return read(location, some, **how)
 
     monkeypatch.setattr(_LOG, "read_eval_log_samples_by_id", torn)
-    monkeypatch.setattr(_logs, "simple_samples", left_to_inspect)  # as where a sample is of another form
+    monkeypatch.setattr(_logs, "read_samples_directly", left_to_inspect)  # as where a sample is of another form
     problems: list[Skipped] = []
     assert set(ends(list(read_logs(whole.parent, on_problem=problems.append)))) == {"501", "503"}
     assert problems == [Skipped(str(whole), "502-1", "torn")]
@@ -194,7 +194,7 @@ def test_samples_are_read_alike_with_and_without_inspects_models(
         assert [each.id for each in read] == [name for name, _ in some]
         found = list(read_logs(path.parent))
         with monkeypatch.context() as patch:
-            patch.setattr(_logs, "simple_samples", left_to_inspect)
+            patch.setattr(_logs, "read_samples_directly", left_to_inspect)
             assert list(read_logs(path.parent)) == found
         errors |= {each.record.error for each in found}
     assert errors == {None, "Timeout"}
@@ -244,7 +244,7 @@ def test_headers_are_read_alike_with_and_without_inspect(
     def left(*given: Any) -> None:
         """Say that logs are of another form than can be read without Inspect."""
 
-    for name in ("simple_log", "listed_logs"):
+    for name in ("read_log_directly", "list_logs"):
         monkeypatch.setattr(_inspect, name, left)
     assert sorted(read_logs(tmp_path), key=repr) == sorted(found, key=repr)
 

@@ -127,7 +127,7 @@ def test_a_library_that_is_missing(command: Command, monkeypatch: pytest.MonkeyP
 
 
 def test_an_engine_that_is_missing(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("waybench.envs.voxel.engines._server.program", lambda: None)
+    monkeypatch.setattr("waybench.envs.voxel.engines._server.program_path", lambda: None)
     check = results(command)["Programs", "luanti"]
     assert check["status"] == "note" and "minetest-server" in check["advice"]
 

@@ -22,7 +22,7 @@ def test_a_missing_package_names_its_extra(module: str, extra: str) -> None:
 
 def test_a_package_in_another_version_is_not_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     error = ModuleNotFoundError(name="mcp.server.mcpserver")  # which came with its second major version
-    monkeypatch.setattr(_extras, "extras", lambda: {"mcp": ["mcp"], "openenv": ["openenv"]})
+    monkeypatch.setattr(_extras, "packages_by_extra", lambda: {"mcp": ["mcp"], "openenv": ["openenv"]})
     assert "the package mcp, which is not installed: pip" in str(_extras.missing_extra_error(error))
     monkeypatch.setitem(sys.modules, "mcp", types.ModuleType("mcp"))
     monkeypatch.setattr(_extras, "version", lambda package: "1.30.0")

@@ -176,7 +176,7 @@ def test_a_private_key_is_in_no_file(command: Command, tmp_path: Path, monkeypat
 def test_the_need_is_told_and_refused_without_room(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ShardFolder, "room", lambda self: 10_000_000)
+    monkeypatch.setattr(ShardFolder, "free_bytes", lambda self: 10_000_000)
     result = command(
         "generate", "maze", "--level", 9, "--count", "1e9", "--out", tmp_path / "s", "--executor", "processes:1"
     )

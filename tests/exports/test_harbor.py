@@ -173,14 +173,14 @@ def test_a_game_is_played_by_its_client_and_verified(games: Path, tmp_path: Path
         assert ask(f"{address}/health")[0] == 200
         assert verified(task, tmp_path, record=record) == 0  # nobody has replied
         client.ADDRESSES = ("http://127.0.0.1:1", address)
-        assert client.ask("/look").strip()
+        assert client.request_text("/look").strip()
         replies = [json.loads(line) for line in (task / "solution" / "replies.txt").read_text("utf-8").splitlines()]
         for reply in replies[:-1]:
-            client.ask("/act", {"reply": reply})
+            client.request_text("/act", {"reply": reply})
         part = verified(task, tmp_path, record=record)
         assert part is not None and 0 < part < 1  # what there is of a killed agent counts
-        assert "game is over" in client.ask("/act", {"reply": replies[-1]})
-        assert "game is over" in client.ask("/act", {"reply": "more"})
+        assert "game is over" in client.request_text("/act", {"reply": replies[-1]})
+        assert "game is over" in client.request_text("/act", {"reply": "more"})
         assert ask(f"{address}/record")[0] == ask(f"{address}/record", token="0" * 32)[0] == 403
         assert ask(f"{address}/record", token=token) == (200, json.loads(record.read_text("utf-8")))
     assert verified(task, tmp_path, record=record) == 1.0

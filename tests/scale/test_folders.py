@@ -228,6 +228,6 @@ def test_a_bucket_that_is_larger_than_the_disk_is_one_line(
     tmp_path: Path, memory: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory.pipe_file("/bucket/runs/x.eval", b"log")
-    monkeypatch.setattr(StorageFolder, "names", lambda folder: {"x.eval": 1 << 60})  # pyright: ignore
+    monkeypatch.setattr(StorageFolder, "file_sizes_by_path", lambda folder: {"x.eval": 1 << 60})  # pyright: ignore
     with pytest.raises(UsageError, match=r"has 1,152,921,504\.6 GB, and .* has room for"):
         download_folder("memory://bucket/runs", tmp_path)

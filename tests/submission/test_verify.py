@@ -143,7 +143,7 @@ def test_a_submission_that_is_interrupted_leaves_the_older_file(
         raise KeyboardInterrupt
 
     (tmp_path / "x.zip").write_bytes(b"older")
-    monkeypatch.setattr("waybench.submission._pack.canonical_json", interrupted)
+    monkeypatch.setattr("waybench.submission._pack.canonical_json_bytes", interrupted)
     with pytest.raises(KeyboardInterrupt):
         pack([logs], tmp_path / "x.zip", on_problem=fail)
     assert [path.name for path in tmp_path.iterdir()] == ["x.zip"]

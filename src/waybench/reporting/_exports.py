@@ -194,7 +194,7 @@ def frame_files(frame: Frame) -> Files:
 
 
 def _csv_array(pyarrow: Any, array: Any) -> Any:
-    """Return an Arrow array whose texts are safe in a spreadsheet (see `csv_cell`)."""
+    """Return an Arrow array whose texts are safe in a spreadsheet (see `safe_csv_text`)."""
     if array.type != pyarrow.string():
         return array
     # Texts come again and again, so each is looked at once.

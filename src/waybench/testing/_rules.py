@@ -213,7 +213,7 @@ def check_keys(environment: AnyEnvironment, level: int) -> None:
     for key, head in sets.items():
         again = environment.source(key, level).head(_SET)
         require(item_set_hash(head) == item_set_hash(again), f"key {key!r} gave two different sets")
-        require({item.key for item in head} == {key}, f"first_items of the key {key!r} name another key")
+        require({item.key for item in head} == {key}, f"items of the key {key!r} name another key")
     if len({item.instance.hash for head in sets.values() for item in head}) > 1:
         different = len(set(map(item_set_hash, sets.values())))
         require(different == len(sets), f"{len(sets)} keys gave only {different} different sets")

@@ -311,7 +311,8 @@ def test_what_makes_worlds_is_compiled_once_for_all_constants(tmp_path: Path) ->
         "from waybench.envs.crafter import _terrain as terrain\n"
         "land = numpy.zeros(terrain.SIZE**2, numpy.uint8)\n"
         "terrain.generate_world(1, numpy.zeros(6 * len(land)), land, land.copy())\n"
-        "compiled = terrain.noise, terrain._vertex_pull, terrain._layer, terrain._lands\n"
+        "names = 'opensimplex_noise', '_vertex_contribution', '_noise_layer', '_write_land'\n"
+        "compiled = [getattr(terrain, name) for name in names]\n"
         "print(*(len(each.signatures) for each in compiled))\n"
     )
     cold = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}

@@ -414,7 +414,7 @@ def _cutoff_function(parameters: Mapping[str, Any]) -> CutoffFunction:
         if steps > PUBLISHED_STEPS:
             raise UsageError(f"prefix_steps={steps}: the published maps have no positions after step {PUBLISHED_STEPS}")
     fit = last_step_by_published_rule if parameters["protocol"] == "paper" else last_step_that_fits
-    counter = None if tokens is None else load_tokenizer(parameters["load_tokenizer"])
+    counter = None if tokens is None else load_tokenizer(parameters["tokenizer"])
 
     def last_step_shown(place_map: PlaceMap) -> int:
         last = place_map.last_step if steps is None else steps

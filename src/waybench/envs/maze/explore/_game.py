@@ -108,7 +108,7 @@ def known_distances(sight: Sight, start: int) -> dict[int, int]:
 
 @lru_cache(maxsize=64)
 def open_neighbours(maze: Maze) -> tuple[tuple[int, ...], ...]:
-    """Return the open neighbours of each cell, in the order of `directions_from`."""
+    """Return the open neighbours of each cell, in the order of `directions_inwards_first`."""
     order = directions_inwards_first(maze)
     return tuple(
         tuple(

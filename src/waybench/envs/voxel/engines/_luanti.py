@@ -2,9 +2,9 @@
 
 The server generates chunks of 80 nodes along each side, and the trees of each reach up to 16 nodes into its neighbours.
 So what a place is like depends on the order in which chunks are generated. Here that order does not depend on who asks
-for what: of any two neighbours the one with the lower colour (see `_colour`) is always generated first, and a place is
-looked at once all chunks that reach into it are there. Nothing else changes the world: its clock stands still, nobody
-is in it, and what the map generator would draw from the time of day is fixed by our mod.
+for what: of any two neighbours the one with the lower colour (see `_chunk_colour`) is always generated first, and a
+place is looked at once all chunks that reach into it are there. Nothing else changes the world: its clock stands still,
+nobody is in it, and what the map generator would draw from the time of day is fixed by our mod.
 
 Luanti's z grows to the north, and its nodes have their middles at whole numbers; here z grows to the south, and blocks
 have their corners there.

@@ -68,7 +68,7 @@ waybench textmap build 905.z5 --names 905/905.code2anno.json --out better"""
 def read_commands(path: Path) -> tuple[str, ...]:
     """Read a list of commands: one in a line, or several as one can type them ("n. take lamp. s").
 
-    A line is split as the games split it (see `split_line`); empty lines are skipped.
+    A line is split as the games split it (see `split_commands`); empty lines are skipped.
 
     Raises:
         UsageError: If the file cannot be read, or has no command.
