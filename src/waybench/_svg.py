@@ -99,7 +99,7 @@ def _stroke_attributes(colour: str, width: float, more: str) -> str:
 
 
 def _font_attributes(size: float, anchor: str, colour: str, more: str) -> str:
-    """Return the attributes of a text."""
+    """Return the attributes of an SVG text element, with those in `more` at the end."""
     return f'fill="{colour}" font-size="{round(size, 1):g}" text-anchor="{anchor}"{more and " "}{more}'
 
 

@@ -280,7 +280,13 @@ def _pilot_plans(folder: Path, pilot: PilotRun, shares: AssumedShares) -> tuple[
 def _planned_tests(
     scores: "Sequence[ItemScores]", isomorphs: int | None
 ) -> "Iterator[tuple[str, Sequence[ItemScores]]]":
-    """Yield the name of each test ("" for one of several models) with the scores of its sides in the pilot."""
+    """Yield each test to plan: its name and the pilot's scores of what it compares.
+
+    Args:
+        scores: The pilot's scores.
+        isomorphs: Plan for one model on items against that many isomorphic forms of each; None to compare models, whose
+            test has no name ("").
+    """
     from waybench.results.comparisons._isomorphs import compare_isomorphs, compare_twins
     from waybench.results.results import group_by
 

@@ -158,7 +158,10 @@ class _Reader:
         self._simulated = 0
 
     def verify_batch(self, episodes: Iterable[LoggedEpisode], unread: list[Skipped]) -> ReadBatch:
-        """Verify some episodes; `unread` is filled while they are read."""
+        """Simulate episodes again, unless the cache has them; return them with their rows and what was skipped.
+
+        `unread` is complete once `episodes` has been iterated, which adds what cannot be read.
+        """
         self._problems.clear()
         self._simulated = 0
         with self._cache.record_changes() as changes:

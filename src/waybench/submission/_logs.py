@@ -139,7 +139,7 @@ def _prompt_difference(record: EpisodeRecord, events: Sequence[Any]) -> str:
     by_tools = is_tool_name(record.options.get(WORDING))
 
     def compare_prompts(again: Episode[Any, Any, Any], turn: TurnRecord) -> None:
-        """Compare the messages of the next turn with those that were sent."""
+        """Add to `differences` how the messages made again for the next turn differ from those that were sent."""
         if turn.prefix:  # nothing was sent for it
             return
         number, messages = len(again.turns), chat.messages(again)

@@ -165,7 +165,7 @@ def _source_names(entry: TaskEntry) -> set[str]:
 
 
 def _read_parameter_file(path: Path, name: str) -> bytes:
-    """Return the content of the file that a parameter of a run names."""
+    """Return the content of the file `path`, which is the value of a run's parameter `name`; errors name both."""
     try:
         return path.read_bytes()
     except OSError as error:

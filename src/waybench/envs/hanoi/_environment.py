@@ -99,6 +99,7 @@ def scenes(towers: Towers, turns: Sequence[TurnRecord], counts: Sequence[int]) -
 
 
 def _frames_label(towers: Towers, moves: Sequence[RodsFrame]) -> str:
+    """Return the label of a drawing for screen readers: how many disks, moves, and moves that are not allowed."""
     refused = sum(bool(frame.refused) for frame in moves)
     tally = f"{plural(len(moves) - 1, 'move')}, {refused} of them not allowed"
     return f"Tower of Hanoi with {plural(towers.level, 'disk')}: {tally}"

@@ -125,7 +125,7 @@ class Scores(Generic[I]):
     algorithm: Callable[[I, SearchProtocol], Algorithm]
 
     def read_case_and_answers(self, record: EpisodeRecord) -> tuple[I, ScoredAnswers]:
-        """Return the instance of a record, and its answers that count."""
+        """Return the instance of a record, and its answers that are scored (see `ScoredAnswers`)."""
         case = self.decode(record.instance)
         return case, ScoredAnswers.from_record(record, self.default_max_steps(case))
 
@@ -137,7 +137,7 @@ class Scores(Generic[I]):
         return limit - len(teacher_steps(record))
 
     def most_replies(self, record: EpisodeRecord) -> int:
-        """Return the greatest possible number of invalid or forgiven replies."""
+        """Return the greatest possible number of invalid replies, with those that may be tried again."""
         if record.options["teacher_guided"] is True:
             return self.most_answers(record)
         guided = len(teacher_steps(record))  # each with one reply, which is judged and not forgiven

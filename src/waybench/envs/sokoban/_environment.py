@@ -239,7 +239,7 @@ def _count_moves(record: EpisodeRecord) -> int:
 
 
 def _share_of_fewest(record: EpisodeRecord, least: str, number: int) -> float:
-    """Return the fewest pushes or moves as a share of a number of them; 0 for an unsolved room."""
+    """Return the optimum (`least`: "pushes" or "moves" of the proof) over the `number` made; 0 for an unsolved room."""
     return record.proof[least] / number if record.end is End.SOLVED else 0.0
 
 

@@ -44,7 +44,10 @@ PRINTED = Hop("prev_node", "action", "node")
 def parse_published_answer(
     reply: str, keys: Hop = RELEASED, lead: str = "", texts: Texts = ENGLISH
 ) -> Trajectory | Invalid:
-    """Parse the text from the first "[" to the first "]" of a reply as a Python literal, after the prompt's `lead`.
+    """Parse the text from the first "[" to the first "]" of a reply as a Python literal.
+
+    `lead`, the end of the prompt with the start of the answer, is prepended to the reply. `keys` are the names of the
+    fields of a move.
 
     So a "]" in a name, a nested list or JSON's `null` make an answer ill-structured, and the first of two lists counts
     (spec, section 5.1). Nothing is evaluated, so an expression that is not a literal is ill-structured too, as is a

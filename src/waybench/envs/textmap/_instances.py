@@ -302,7 +302,7 @@ def _read_list(data: dict[str, Json], key: str, most: int) -> list[Json]:
 
 
 def _published_record(row: Json, number: int) -> Json:
-    """Return the record of a move in the published format, from its row in a map's JSON."""
+    """Return the record of a move in the published format, from its row in a map's JSON; errors name its `number`."""
     if not is_array(row) or len(row) != len(Edge._fields):
         raise DataError(f"map: edges: record {number}: give a list of {len(Edge._fields)}, {', '.join(Edge._fields)}")
     record: dict[str, Json] = dict(zip((*_EDGE_KEYS, *_NAMED_KEYS), row, strict=True))

@@ -118,8 +118,10 @@ def edges_of_traversals(
 ) -> tuple[Edge, ...]:
     """Return the moves of a map, in the order in which they become known.
 
-    `traversals` are in the order of the walkthrough. `named_at` has for each stay at a place the step that shows its
-    name, `NEVER` if none does. `inferred` has for each move that can be inferred the number of its traversal.
+    Args:
+        traversals: Each time that the walkthrough goes from one place to another, in its order.
+        named_at: For each stay at a place, the step that shows the place's name; `NEVER` if none does.
+        inferred: For each move that can be inferred, the index of the first traversal from which it follows.
     """
     named_steps = _named_steps(traversals, list(named_at))
     times: dict[Move, list[int]] = {}

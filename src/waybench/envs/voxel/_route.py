@@ -83,4 +83,5 @@ class Route:
 
 @lru_cache(maxsize=32)
 def cached_route(search: Search) -> Route:
+    """Return the costs of ways to a search's nearest goals; the last 32 are cached."""
     return Route(search)

@@ -42,7 +42,7 @@ def default_task(entry: Entry, name: str) -> TaskEntry:
 
 
 def horizon_task(entry: Entry, name: str) -> TaskEntry:
-    """Return the task that searches for a model's horizon in an environment with a `HorizonSpec`."""
+    """Return the task `name` that searches for a model's horizon in an environment, which has a `HorizonSpec`."""
 
     def declare() -> tuple[Option, ...]:
         """Return the task's parameters."""

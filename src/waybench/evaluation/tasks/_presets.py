@@ -102,7 +102,15 @@ _SENTENCES = Option(
 def _select_options(
     env: str, names: str, *changed: Option, fixed: Iterable[str] = (), docs: Mapping[str, str] | None = None
 ) -> tuple[Option, ...]:
-    """Return an environment's parameters by names, with some replaced or documented anew."""
+    """Return some parameters of an environment as those of a task.
+
+    Args:
+        env: The environment's id.
+        names: Names of the parameters, separated by blanks.
+        changed: Options that replace those of the same name.
+        fixed: Names of parameters that the task sets itself.
+        docs: Name -> other documentation.
+    """
     by_name = {option.name: option for option in changed}
     options = select_parameters(registry.load(env), names, fixed)
     with_docs = (replace(option, doc=(docs or {}).get(option.name, option.doc)) for option in options)

@@ -220,6 +220,7 @@ def effect_table(view: TaskView, effects: Sequence[Effect]) -> Table | None:
         )
 
     def effect_column(column: Column[Any]) -> TableColumn[Effect]:
+        """Return the HTML column of a declared column, with its heading in this table's words."""
         alignment = "name" if column.type is str else ""
         return TableColumn(column.heading.format(**words), lambda effect: _effect_cell(column, effect), alignment)
 

@@ -40,7 +40,7 @@ _SHOWN = {
 
 
 def unfinished_runs(folders: Iterable[Path]) -> list[dict[str, Json]]:
-    """Return the progress of each unfinished run in some folders, as texts for a page."""
+    """Return for each unfinished run in some folders what its page shows: state, title, and a list of tasks."""
     paths = [path for folder in folders if folder.is_dir() for path in sorted(folder.rglob(PROGRESS_FILE))]
     return [progress for path in paths if (progress := _read_progress(path))]
 

@@ -154,7 +154,7 @@ def _with_ratios(effects: Sequence[ContrastEffect], rows: Iterable[Row]) -> list
 
 
 def _contrasts_of_groups(groups: Sequence[RunKey]) -> list[Contrast]:
-    """Return the contrasts of one environment whose options some of its groups have."""
+    """Return the contrasts of the environment of `groups`, for options that at least one group sets."""
     names = {name for group in groups for name, value in group.options if value is not None}
     return [contrast for contrast in groups[0].environment.contrasts if contrast.option in names]
 

@@ -451,7 +451,11 @@ def metric_cluster_values(rows: Iterable[Row], metric_names: Collection[str]) ->
 def _aggregate_estimate(
     attempts_by_item: Mapping[ItemKey, Sequence[Row]], head: Metric, aggregate: Aggregate
 ) -> IntervalEstimate | None:
-    """Return an aggregate over the items at which all of its metrics are defined; None without any."""
+    """Return an aggregate with its interval, over the items at which all of its metrics are defined.
+
+    Returns:
+        None without such items. Attempts are chosen by the headline metric `head` (see `metric_values`).
+    """
     columns = [metric_values(attempts_by_item, head, metric).values for metric in aggregate.metrics]
     # Sorted: sums of floats depend on the order, and the order of logs depends on which episode ended first.
     keys = sorted(key for key in attempts_by_item if all(key in values for values in columns))

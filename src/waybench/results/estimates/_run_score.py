@@ -34,10 +34,10 @@ class RunScore(NamedTuple):
 def run_score(rows: Sequence[Row], bounds: Sequence[Range]) -> RunScore:
     """Return the score of one model's run: the mean over its environments, and over the settings of each.
 
-    The score of one setting is the normalised score of the run table where floor and ceiling are known. Elsewhere each
-    item's score is rescaled by the bounds of its headline metric, and the interval is that of these; without two
-    bounds it stays as it is, and is left out where other settings have a scale. Where results decided what was played,
-    as in a search or in a comparison that ends once it is decided, there is no interval.
+    The score of one setting is one of three. With floor and ceiling: the normalised score. With two bounds of the
+    headline metric: the mean of items, rescaled from these bounds to 0 to 100, with its interval. Otherwise: the raw
+    mean, which is left out if another setting has a score of 0 to 100. Where results decided what was played, as in a
+    search or in a comparison that ends once it is decided, there is no interval.
 
     Args:
         rows: The rows of the run, in order, with the references that are known (`ReferenceLookup`).

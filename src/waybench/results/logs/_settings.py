@@ -150,7 +150,7 @@ def allowed_attempts(parameters: Mapping[str, Any]) -> int:
 
 
 def task_name(header: Any) -> str:
-    """Return the name of a run's task; in Inspect's catalogue, it may run under another name."""
+    """Return waybench's name of a run's task, even if the task ran under its name in Inspect's catalogue."""
     metadata = getattr(header.eval, "metadata", None)
     facts = metadata.get(KEY) if is_object(metadata) else None
     name = facts.get("task") if is_object(facts) else None

@@ -273,7 +273,7 @@ class _Grid:
 
 @lru_cache(maxsize=1)
 def _cached_grid(levels: tuple[float, ...]) -> _Grid:
-    """Return the grid of some levels; the last one is kept."""
+    """Return the grid of success curves at levels, over which posteriors are computed; the last call is cached."""
     return _Grid(levels)
 
 

@@ -169,7 +169,7 @@ class WorldBoard:
         return _cells_with_values(self.claimed, (_BUILDING,))
 
     def neighbours_of_cells(self, cells: int) -> int:
-        """Return the neighbours of cells, to the four sides; a cell is among them if it neighbours another."""
+        """Return the neighbours of cells to the four sides, as bits; some can be among the cells themselves."""
         across = (cells & self._not_last) << 1 | (cells & self._not_first) >> 1
         return (across | cells << self.width | cells >> self.width) & self.all
 

@@ -105,7 +105,10 @@ def room_title(answer: str) -> str | None:
 
 
 def plain_name(line: str) -> str:
-    """Return a line as names are compared: in lower case, with single spaces, without a frame or posture."""
+    """Return the name of a place in a line, such as "bedroom" for "Bedroom (in bed)".
+
+    It is in lower case with single spaces, without TextWorld's `-= =-` around it and the player's posture in brackets.
+    """
     text = " ".join(line.split())
     framed = _FRAMED.fullmatch(text)
     return normalise_name(_POSTURE.sub("", framed[1] if framed else text))
