@@ -177,7 +177,7 @@ def read_headings(state: ExtractionState, rng: Stream) -> Trajectory:
 
 
 def assume_no_moves(state: ExtractionState, rng: Stream) -> Trajectory:
-    """Policy: answer that no step of the walkthrough leads to another place."""
+    """Answer that no step of the walkthrough leads to another place."""
     return _predict_triplets(state, lambda number, before: before)
 
 
