@@ -1,4 +1,4 @@
-"""Compiles what has to be fast. Nothing imports numba, which takes half a second, before a function is compiled."""
+"""Compilation with numba, which takes half a second to import and is loaded when a function is first compiled."""
 
 from collections.abc import Callable
 from importlib import import_module

@@ -109,9 +109,6 @@ def load(env_id: str) -> AnyEnvironment:
         env_id: An id such as ``"maze/alicia"``, ``"maze/alicia@1"`` to insist on a version, or the name of a family or
             task, such as ``"alicia"``. What a task fixes is the default of the environment's options then.
 
-    Returns:
-        The environment.
-
     Raises:
         waybench.core.UsageError: If no environment has this name or version, or the task plays several; the message
             says what can be named.

@@ -36,14 +36,9 @@ def packages_by_extra() -> dict[str, list[str]]:
 
 
 def missing_extra_error(error: ModuleNotFoundError, what: str = "this") -> UsageError | None:
-    """Return the error that names the extra to install for a missing module.
+    """Return the error that names the extra to install for a missing module; None if the module is in no extra.
 
-    Args:
-        error: Why the import failed.
-        what: What needs the module, as the subject of a sentence.
-
-    Returns:
-        The error that names the extra to install; None if the module is in no extra.
+    `what` names the thing that needs the module, as the subject of a sentence.
     """
     module = (error.name or "").partition(".")[0]
     package = _PACKAGES.get(module, module).replace("_", "-").lower()

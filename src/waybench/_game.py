@@ -114,9 +114,8 @@ class GameServer(ThreadingHTTPServer):
     """Serves one episode.
 
     Args:
-        described: The item.
+        described: The item, as `describe_item` returns it.
         record: The file of the record, which is replaced after each turn.
-        address: Host and port.
     """
 
     daemon_threads = True

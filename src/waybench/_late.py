@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are first used (PEP 562), and modules likewise."""
+"""Names of a package, and modules, that are imported when they are first used (PEP 562)."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -9,9 +9,7 @@ from typing import Any
 def lazy_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
     """Return a package's `__getattr__` that imports slow modules when a name of theirs is used.
 
-    Args:
-        package: The package's name.
-        modules: Public names, by the module of the package that defines them.
+    `modules` has the public names by the module of the package that defines them.
     """
     homes = {name: module for module, names in modules.items() for name in names}
 
@@ -26,11 +24,7 @@ def lazy_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[
 
 
 class LazyModule:
-    """A module that is imported when one of its names is first used.
-
-    Args:
-        name: Its dotted name.
-    """
+    """A module that is imported when one of its names is first used."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -9,23 +9,15 @@ from typing import Any, cast
 
 @cache
 def read_text(module: str, name: str) -> str:
-    """Return the text of a file that stands beside a module.
-
-    Args:
-        module: The module's `__file__`.
-        name: The file's name.
-    """
+    """Return the text of the file `name` that stands beside the module whose `__file__` is `module`."""
     return Path(module).with_name(name).read_text(encoding="utf-8")
 
 
 @cache
 def read_toml(module: str, name: str, parse_float: Callable[[str], Any] = float) -> Mapping[str, Any]:
-    """Return the content of a TOML file that stands beside a module, which is read once. Its arrays are tuples.
+    """Return the content of the TOML file `name` beside the module whose `__file__` is `module`. Its arrays are tuples.
 
-    Args:
-        module: The module's `__file__`.
-        name: The file's name.
-        parse_float: Reads a number with a point, for example as a `Decimal`, which keeps its digits.
+    `parse_float` reads a number with a point, for example as a `Decimal`, which keeps its digits.
     """
     return _as_read_only(tomllib.loads(read_text(module, name), parse_float=parse_float))
 

@@ -70,13 +70,10 @@ def score_line(line: bytes, number: int) -> dict[str, Json]:
 def score_and_record(
     line: bytes, number: int, model: str = "", default_options: Mapping[str, Json] = NOTHING
 ) -> tuple[dict[str, Json], dict[str, Json] | None]:
-    """Return the score of one line of a file, and the record of its episode.
+    """Return the score of one line of a file (see `score_line`), and the record of its episode.
 
-    Args:
-        line: The line, which may be anything.
-        number: Its number in the file, for an error.
-        model: The player's name where the line has no "model".
-        default_options: Options of play of lines of replies that do not have them.
+    `model` is the player's name where the line has no "model"; `default_options` are options of play for lines of
+    replies that do not have them.
 
     Returns:
         What `score_line` returns, and the record; None if the line cannot be scored.
@@ -240,7 +237,7 @@ def _value_excerpt(value: Json) -> str:
 
 def _refuse_misspelled_fields(data: Collection[str]) -> None:
     """Raise a DataError for an unknown field whose name is like that of a missing one."""
-    # PublishedMatch the field itself, one of nearly its name is the user's own.
+    # Where the field itself is present, another of nearly its name is the user's own.
     missing = [name for name in _FIELDS if name not in data]
     for name in islice((name for name in data if name not in _FIELDS), _MOST_COMPARED):
         if near := difflib.get_close_matches(name[:20], missing, 1, _LOOKALIKE):

@@ -1,4 +1,4 @@
-"""What a person sees of a game and can press, whatever program shows it."""
+"""The board and the actions that a program shows to a person who plays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ class Tile(NamedTuple):
     Attributes:
         text: A few characters in it.
         colour: Its colour as "#rrggbb"; "" for that of the page.
-        narrow: What stands there where a cell has room for one character; by default the first of `text`.
+        narrow: Its text where a cell has room for one character; by default the first of `text`.
     """
 
     text: str = ""
@@ -21,7 +21,7 @@ class Tile(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
-    """What a person sees of a state, in a terminal or in a browser.
+    """A state as a person sees it, in a terminal or in a browser.
 
     It shows no solution and nothing that is hidden from the player. It can be more exact than the messages: a position
     where they give a distance and a direction.

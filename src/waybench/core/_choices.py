@@ -1,4 +1,4 @@
-"""Games whose actions are names of one list: their rules, their wording, and what people press."""
+"""Games whose actions are names of one list: their rules, their wording, and the keys for people."""
 
 import re
 from abc import abstractmethod
@@ -30,10 +30,7 @@ def index_of_named_action(reply: str, actions: Sequence[str], texts: Texts = _EN
     end do not matter. No other action may be named; the same one may be, several times. Of names that are part of each
     other the longer one is meant.
 
-    Args:
-        reply: The reply, without its reasoning.
-        actions: The names.
-        texts: The texts in which reasons are given.
+    The reply is without its reasoning; reasons are in the language of `texts`.
     """
     if len(reply) > LONGEST_REPLY:
         return Invalid(texts.fill("reply.long", count=len(reply), most=LONGEST_REPLY))
@@ -251,9 +248,6 @@ def choice_typing(actions: Sequence[str]) -> Typing[Any, str]:
 
     Up, down, left, right and space have the keys of these names, actions of one character have that key, and the
     others are numbered.
-
-    Args:
-        actions: The names of all actions.
     """
     has_key = {action for action in actions if action in _KEYS or len(action) == 1}
     numbers = map(str, range(1, 10))

@@ -74,7 +74,6 @@ class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
     share of the prompt that is the same at each length. So lengths differ in nothing but the number of the others.
 
     Args:
-        base: The wording of the item.
         tokens: Tokens of the prompt, at most.
         name: The name of the tokenizer that counts them.
 
@@ -138,10 +137,7 @@ class AmongItemsWording(ContextWording[I, S, A], Generic[I, S, A]):
     """A wording that asks an item among others of its level, all of them numbered.
 
     Args:
-        base: The wording of each of them.
         draw: (instance, key) -> another instance of the same level, by key.
-        tokens: Tokens of the prompt, at most.
-        name: The name of the tokenizer that counts them.
     """
 
     def __init__(self, base: Wording[I, S, A], draw: Callable[[I, str], I], tokens: int, name: str) -> None:

@@ -41,8 +41,8 @@ def with_examples(
     the same as the item.
 
     Args:
-        source: The source.
-        indices: The numbers of the items.
+        source: The source of the items.
+        indices: The numbers of the items that are played.
         count: Number of examples of each item.
         protocol: "paper" or "sound".
         source_of_similar: Item -> a source of items like it, for "sound".
@@ -148,9 +148,7 @@ def _check_examples_size(characters: int) -> None:
 def options_that_repeat_replies(environment: AnyEnvironment, options: Mapping[str, Json]) -> list[str] | None:
     """Return single changes of options after which prompts repeat the player's earlier replies.
 
-    Args:
-        environment: The environment.
-        options: Its options of play; missing ones have their defaults.
+    Missing options of play have their defaults.
 
     Returns:
         Each as NAME=VALUE, a change of one option; none where no option does it. None if the prompts repeat the replies
@@ -179,7 +177,7 @@ def _repeats_all_replies(play: AnyPlay) -> bool:
 
 
 class Conversation(Generic[I, S, A]):
-    """What a player is shown in an episode. Replies and feedback are in its turns, and here is what turns do not have.
+    """The messages that a player is shown in an episode. Turns keep replies and feedback, this class all the rest.
 
     Attributes:
         opening: The messages before the first reply.
@@ -220,11 +218,8 @@ class Conversation(Generic[I, S, A]):
     ) -> None:
         """Keep the picture that goes with an observation, if there is one.
 
-        Args:
-            turns_before: Number of turns before it.
-            state: The state.
-            last: The outcome of the last reply; None at the start.
-            turns_counted: Number of turns that count so far.
+        `turns_before` is the number of all turns before it, and `turns_counted` that of the turns that count; `last` is
+        None at the start.
         """
         if self.has_pictures and (picture := self._play.wording.picture(state, last, turns_counted)) is not None:
             self._pictures[turns_before] = picture

@@ -1,4 +1,4 @@
-"""Instances that are what their fields are, with their canonical form, their JSON and its reader."""
+"""Instances whose fields are their whole content, with their canonical form, their JSON and its reader."""
 
 import json
 from dataclasses import fields
@@ -15,7 +15,7 @@ _KINDS: dict[Any, str] = {int: "a whole number", str: "a text", bool: "true or f
 
 
 class DataInstance(Instance):
-    """An instance that is what its fields are; a subclass is a frozen dataclass.
+    """An instance whose fields are its whole content; a subclass is a frozen dataclass.
 
     Fields are whole numbers, texts, booleans, and tuples of these. The canonical form is the fields as JSON;
     `from_json` reads them back.
@@ -33,11 +33,9 @@ class DataInstance(Instance):
 
     @classmethod
     def from_json(cls, data: Json, what: str = "instance") -> Self:
-        """Return the instance that `to_json` wrote as untrusted JSON.
+        """Return the instance of a JSON value that `to_json` wrote, which may come from outside.
 
-        Args:
-            data: What should be its JSON value.
-            what: What it is called in messages.
+        `what` is the name of the instance in messages.
 
         Raises:
             DataError: If a field is missing, unknown, or of another type.

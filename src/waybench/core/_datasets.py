@@ -146,11 +146,7 @@ class HorizonSpec:
 
 
 class ItemList(Source[I], Generic[I]):
-    """Items that are known one by one.
-
-    Args:
-        items: The items, in their order.
-    """
+    """Items that are known one by one."""
 
     def __init__(self, items: Iterable[Item[I]]) -> None:
         self._items = tuple(items)
@@ -197,11 +193,8 @@ def read_item_records(
     A record is an object with an "instance" as `waybench generate` writes it, or an instance alone, which can have an
     "id" and an "env" among its fields.
 
-    Args:
-        path: The file.
-        env_ids: The environments whose instances these can be.
-        items: What it should hold, in the plural.
-        max_bytes: The largest size of the file.
+    `env_ids` are the environments whose instances these can be, and `items` says what the file should hold, in the
+    plural.
 
     Raises:
         UsageError: If the file cannot be read.
@@ -257,15 +250,9 @@ def _read_item_id(value: Json) -> str:
 
 
 def check_known_fields(data: Json, fields: Collection[str], what: str = "instance") -> None:
-    """Raise a DataError for a field of an instance that is not in `fields`.
+    """Raise a DataError for a field that is not in `fields`; the message says where a field of lines of items belongs.
 
-    Args:
-        data: The instance, or an object in it; what is no object has no fields.
-        fields: The fields that it can have.
-        what: What it is called in messages.
-
-    Raises:
-        DataError: If it has another one; the message says where that belongs, if it is a field of lines of items.
+    `what` is the name of the data in messages. Data that is no object has no fields.
     """
     for name in data if is_object(data) else ():
         if name in fields:
@@ -278,21 +265,13 @@ def check_known_fields(data: Json, fields: Collection[str], what: str = "instanc
 
 
 def check_instance_hash(record: ItemRecord, instance: Instance) -> None:
-    """Raise a DataError if a record has a hash that is not that of its instance.
-
-    Raises:
-        DataError: If it is not.
-    """
+    """Raise a DataError if a record has a hash that is not that of its instance."""
     if record.hash is not None and record.hash != instance.hash:
         raise DataError(f'{record.where}: "hash" does not match this instance: one of them was changed; remove "hash"')
 
 
 def check_unique_ids(records: Sequence[ItemRecord], ids: Sequence[str], field: str = "id") -> None:
-    """Raise a DataError if two records have the same id.
-
-    Raises:
-        DataError: If two have.
-    """
+    """Raise a DataError if two records have the same id."""
     first: dict[str, str] = {}
     for record, name in zip(records, ids, strict=True):
         if name in first:

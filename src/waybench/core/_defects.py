@@ -99,9 +99,7 @@ def reraise_as_defect(environment_id: str, action: str = "") -> Generator[None]:
 
     Errors that the user can mend, and those of the machine (a full disk, a library that is missing), go on as they are.
 
-    Args:
-        environment_id: The environment.
-        action: The action of the block, such as "metric score"; by default the name of the function that was called.
+    `action` is the action of the block, such as "metric score"; by default the name of the function that was called.
 
     Raises:
         DefectError: If the block raises anything else.

@@ -1,4 +1,4 @@
-"""What a run declares of its design, as the metadata of its samples have it.
+"""The design of a run, which the metadata of its samples declare.
 
 That is a search's settings, a ladder's levels, or the place of an item in the stream of a comparison.
 """

@@ -367,11 +367,7 @@ class ItemIndex:
 
 
 def index_of_search(environment: AnyEnvironment, plan: Mapping[str, Json]) -> ItemIndex | None:
-    """Return the difficulty index of a search's plan, which may come from outside.
-
-    Returns:
-        The index; None if it went by levels, or the plan is unfit.
-    """
+    """Return the difficulty index of a search's plan; None if the search went by levels, or if the plan is unfit."""
     if plan.get(DIFFICULTY_INDEX) is None or not environment.difficulty.axes:
         return None
     try:

@@ -283,7 +283,7 @@ class Episode(Generic[I, S, A]):
         return probe
 
     def _parse_answer(self, text: str, stop: str) -> A | Invalid:
-        """Return the action in a reply; some stop reasons make it invalid whatever it says."""
+        """Return the action in a reply; a stopped reply is invalid, unless the wording takes truncated ones."""
         if stop not in NOT_CARRIED_OUT:
             return self._wording.parse(text, self.state)
         invalid = Invalid(self._wording.texts[f"stop.{stop}"], NOT_CARRIED_OUT[stop])

@@ -39,7 +39,7 @@ class DefectError(WaybenchError):
 
 
 class KitError(TypeError):
-    """What a function or class of an environment gave to the kit does not fit.
+    """A value that a function or class of an environment gave to the kit does not fit.
 
     Args:
         problem: What is wrong.
@@ -66,7 +66,7 @@ def unknown_name_message(kind: str, name: str, names: Iterable[str], also: Itera
 
     Args:
         kind: What is named.
-        name: The name.
+        name: The unknown name.
         names: The names that exist.
         also: Further names that exist and can be the nearest one, but are too many to list.
         meant: The name that was meant, where that is known; by default the one that is spelled most alike.

@@ -99,11 +99,7 @@ def base_wording_name(options: Mapping[str, Json]) -> str:
 
 
 def wording_name_with_options(environment: AnyEnvironment, options: Mapping[str, Json]) -> str:
-    """Return a wording's name with the options of pictures that differ from their defaults.
-
-    Returns:
-        Such as "matrix", or "image (image_size=512)" where an option of pictures has not its default.
-    """
+    """Return a wording's name with the picture options that differ from their defaults: "image (image_size=512)"."""
     defaults = {option.name: option.default for option in environment.playing.options if option.name in IMAGE_OPTIONS}
     changed = [f"{name}={options[name]}" for name in defaults if options.get(name, defaults[name]) != defaults[name]]
     return f"{options[WORDING]} ({', '.join(changed)})" if changed else str(options[WORDING])

@@ -154,13 +154,9 @@ def _key_part_text(part: str | int) -> str:
 
 
 def evenly_spaced_values(values: Sequence[A], max_values: int) -> list[A]:
-    """Return at most `max_values` values of a sequence, evenly spaced from the first one.
+    """Return at most `max_values` (at least 1) values of a sequence, evenly spaced from the first one.
 
     The sequence is not copied: a game's legal actions can be a `range` of more numbers than fit in memory.
-
-    Args:
-        values: The sequence.
-        max_values: At least 1.
     """
     return [values[at] for at in range(0, len(values), max(1, -(-len(values) // max_values)))]
 
@@ -258,7 +254,7 @@ class Game(ABC, Generic[I, S, A]):
         """Return the action that `encode` wrote.
 
         Raises:
-            DataError: If it wrote no such thing.
+            DataError: If no action is written in this way.
         """
 
     def forfeit(self, state: S) -> S:
@@ -266,19 +262,15 @@ class Game(ABC, Generic[I, S, A]):
         return state
 
     def cut(self, action: A, steps: int) -> tuple[A, int]:
-        """Return the first steps of an action, and their number, for a prefix that ends within a plan.
+        """Return the first steps of an action, at most `steps`, and their number, for a prefix that ends within a plan.
 
         By default an action is one step. A game whose actions are plans cuts them where the first part of a plan and
         then the rest, each as a plan, have the same effect as the whole.
-
-        Args:
-            action: The action.
-            steps: Most steps, at least 1.
         """
         return action, 1
 
     def perturb(self, state: S, action: A, rate: float, rng: Stream) -> A:
-        """Spoil an action with a given rate of error, for a `NoisyPolicy`.
+        """Return an action with errors at a given rate, for a `NoisyPolicy`.
 
         By default the whole action is replaced by a random legal one with probability `rate`; a game whose actions
         are plans spoils each move with that probability.

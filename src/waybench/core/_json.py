@@ -47,8 +47,8 @@ class JsonBounds:
     from one part to the next is what is still open. Whatever is no JSON is left to the parser, which stops there.
 
     Args:
-        values: Most values, counted by commas and opening brackets.
-        depth: Most brackets within each other. In a text of several parts up to twice as many can go unnoticed.
+        max_values: Most values, counted by commas and opening brackets.
+        max_depth: Most brackets within each other. In a text of several parts up to twice as many can go unnoticed.
     """
 
     def __init__(self, max_values: int, max_depth: int = MAX_DEPTH) -> None:
@@ -87,11 +87,7 @@ class JsonBounds:
 
 
 def check_json_bounds(text: str | bytes, max_values: int, max_depth: int = MAX_DEPTH) -> None:
-    """Raise a DataError for a JSON text that is too deep or has too many values (`JsonBounds`).
-
-    Raises:
-        DataError: If it is.
-    """
+    """Raise a DataError for a JSON text that is too deep or has too many values (`JsonBounds`)."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     if len(data) <= max_values and data.count(b"[") + data.count(b"{") <= max_depth:
         return  # even if none of it were in strings; most texts are small
@@ -111,10 +107,10 @@ class Oversized:
 
 
 class MalformedError(ValueError):
-    """A value that is none.
+    """A JSON value that is malformed.
 
     Args:
-        position: Where it goes wrong.
+        position: The index in the text where it goes wrong.
     """
 
     def __init__(self, position: int) -> None:
@@ -212,11 +208,7 @@ class ValueReader:
                 return value
 
     def _add_to_innermost_bracket(self, open_brackets: list[_OpenBracket], value: Any) -> Any:
-        """Add a value to the innermost open bracket, and close the brackets that end after it.
-
-        Returns:
-            The whole value, or `within` if it goes on.
-        """
+        """Add a value to the innermost open bracket; return the whole value, or `open_brackets` if it goes on."""
         while open_brackets:
             last = open_brackets[-1]
             last.add_key_or_value(value)

@@ -60,7 +60,7 @@ _LIST = re.compile(rf"(?:\[\s*+)?\{{{_QUOTED}|{_ENCODED}")
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What is looked for.
+    """The form of the answers that are searched for.
 
     Attributes:
         candidate: Where a value can begin that is an answer or holds one.
@@ -147,7 +147,6 @@ def _object_with_key(key: str) -> _Wanted:
     """Return the description of an answer that is an object with a key."""
 
     def is_answer(value: Any) -> bool:
-        """Return whether a value is an object with the key."""
         return isinstance(value, JsonObject) and key in value
 
     return _Wanted(_OBJECT, is_answer, itemgetter(key), *_key_patterns([key]))
@@ -158,7 +157,6 @@ def _list_of_objects_with_key(keys: tuple[str, ...]) -> _Wanted:
     """Return the description of an answer that is a list, an object of which has one of some keys."""
 
     def is_answer(value: Any) -> bool:
-        """Return whether a value is a list with such an object."""
         return is_array(value) and any(is_object(entry) and any(key in entry for key in keys) for entry in value)
 
     def itself(value: Any) -> Any:

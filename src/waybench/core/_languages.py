@@ -31,7 +31,7 @@ class UserLanguage:
     Attributes:
         name: "file:", the language, and the beginning of a SHA-256 of the content.
         content: What the file says: "language", "base" if it has one, and texts by name.
-        texts: All texts.
+        texts: All texts, with those of the base.
     """
 
     name: str

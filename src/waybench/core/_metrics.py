@@ -38,7 +38,7 @@ class Bounded:
     Attributes:
         name: Its key in every output.
         low: The least value possible in any episode, None if that depends on the episode or there is none.
-        high: The greatest value possible, likewise.
+        high: The greatest value possible; None as for `low`.
         range: EpisodeRecord -> the range for its options and its instance, whatever was replied, so that a record
             without turns has one too; None where `low` and `high` say it all.
         unbounded: Why there is no least or no greatest value, as the end of a sentence: "a plan has any length". Every
@@ -80,11 +80,7 @@ class Bounded:
         return f"{low} to {high}" + (f", since {self.unbounded}" if self.unbounded else "")
 
     def widened_to(self, ranges: Iterable[Range]) -> Self:
-        """Return a copy whose bounds cover the ranges of several records.
-
-        Args:
-            ranges: `range_of` these records; without any, nothing changes.
-        """
+        """Return a copy whose bounds cover `ranges` (`range_of` several records); without any, nothing changes."""
         known_ranges = list(ranges)
         if self.range is None or not known_ranges:
             return self
@@ -142,12 +138,7 @@ class Metric(Bounded):
         return value if value is None or not self.labels else self.labels[int(value)]
 
     def normalized_value(self, value: float | None, bounds: Range) -> float:
-        """Return a value as a share of its range from 0, the worst or undefined, to 1, the best.
-
-        Args:
-            value: The value of an episode.
-            bounds: Its range (`range_of`), with both ends.
-        """
+        """Return a value as a share of its range from 0, the worst, to 1, the best; 0 if it or a bound is undefined."""
         low, high = bounds
         if value is None or low is None or high is None or low >= high:
             return 0.0
@@ -235,7 +226,7 @@ def outcome_metric(
     """Return the metric that counts the turns of one outcome, and is named for it.
 
     Args:
-        outcome: The outcome.
+        outcome: The outcome that is counted.
         doc: What such a reply is in this environment.
         title: Its name in tables; by default the outcome's.
         max_turns: EpisodeRecord -> the greatest number of turns possible with its options on its instance.
@@ -277,7 +268,6 @@ def proof_axis(name: str, title: str, doc: str) -> Axis:
     """Return an axis that is the field of an item's proof with the same name."""
 
     def value_in_proof(record: EpisodeRecord) -> float | None:
-        """Return the field as a number; None if the proof has none."""
         value = record.proof.get(name)
         return float(value) if isinstance(value, int | float) else None
 
@@ -353,7 +343,7 @@ _WITHOUT_EFFECT = {**_UNREAD, Outcome.ILLEGAL: ILLEGAL}
 
 
 def general_failure_kind(record: EpisodeRecord, turns: Sequence[TurnRecord] | None = None) -> FailureKind:
-    """Return the kind of failure of an unsolved episode, from its outcomes and its end.
+    """Return the kind of failure of a finished, unsolved episode, from its outcomes and its end.
 
     * Where invalid replies ended it, or at least half of its replies had no effect, it is the most frequent kind of
       these: refused, truncated, overflow, unparsed or illegal.
@@ -361,10 +351,8 @@ def general_failure_kind(record: EpisodeRecord, turns: Sequence[TurnRecord] | No
       replies were, or else the limit.
     * Otherwise it was over and not won: a wrong answer, if there was a single reply, or else a lost game.
 
-    Args:
-        record: The record of a finished episode.
-        turns: The turns that are counted, where others are no attempts at anything, such as thoughts; all if None.
-            Those of a prefix are never counted.
+    `turns` are the turns that are counted, where others are no attempts at anything, such as thoughts; all if None.
+    Those of a prefix are never counted.
     """
     counts = Counter(turn.outcome for turn in turns_without_prefix(record.turns if turns is None else turns))
     replies = counts.total()

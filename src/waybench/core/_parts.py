@@ -59,12 +59,8 @@ def shaping_reward(potential: Potential[S], before: S, after: S, ended: bool, di
     has ended is 0. It leaves the best policies of a discounted task the same (A. Y. Ng, D. Harada and S. Russell,
     "Policy invariance under reward transformations", ICML 1999).
 
-    Args:
-        potential: The potential.
-        before: The state before the step.
-        after: The state after it.
-        ended: Whether the game has ended with the step. A limit from outside ends no game.
-        discount: The discount factor of the training.
+    `ended` says whether the game has ended with the step; a limit from outside ends no game. `discount` is the discount
+    factor of the training.
     """
     return potential.reward * ((0.0 if ended else discount * potential.of(after)) - potential.of(before))
 
@@ -92,7 +88,7 @@ class ReferenceScores(NamedTuple):
     Attributes:
         nothing: The score of saying nothing; None if that is not defined.
         constants: The score of the same reply in every turn, for some replies.
-        ceiling: The oracle's score, likewise; None where the best possible score is not known.
+        ceiling: The oracle's score; None where the best possible score is not known.
         chance: Whether `nothing` is the expected score of a player that chooses at random, which is the floor where
             each action is as likely to be the right one as another.
     """
@@ -253,7 +249,8 @@ class Scoring:
     def headline_bounds(self, record: EpisodeRecord) -> Range:
         """Return the lowest and highest value of the headline metric on a record's instance.
 
-        The one is what saying nothing scores and the other the best value possible, where the metric declares them.
+        Where the metric declares them, these are the score of saying nothing and the best value possible, in the order
+        of their values.
         """
         head = self.metrics[0]
         low, high = head.bounds if head.per is not None else head.range_of(record)
@@ -286,20 +283,18 @@ class Scoring:
         return (*general, *declared.values())
 
     def failure_of(self, record: EpisodeRecord) -> FailureKind | None:
-        """Return the kind of failure of an episode.
+        """Return the kind of failure of an episode; None if it has none.
 
-        Returns:
-            The kind; None for an episode that was solved, is not over or ended in an infrastructure error, and where
-            its limit on turns is no failure.
+        It has none if it was solved, is not over or ended in an infrastructure error, or if its limit on turns is no
+        failure.
         """
         return None if record.end in (None, End.SOLVED, End.INFRASTRUCTURE) else self.failure(record)
 
     def first_error_of(self, record: EpisodeRecord) -> FirstError | None:
-        """Return the first error of an episode that failed.
+        """Return the first error of an episode that failed; None if it has none.
 
-        Returns:
-            The error; None for an episode that was solved, is not over or ended in an infrastructure error, for one
-            without an error or a reply, where errors are not defined, and where the first one is in the prefix.
+        It has none if it was solved, is not over or ended in an infrastructure error, if it has no error or no reply,
+        if the first error is in the prefix, and where errors are not defined.
         """
         if self.first_errors is None or record.end in (None, End.SOLVED, End.INFRASTRUCTURE) or not record.own_turns:
             return None

@@ -10,13 +10,11 @@ _ROOT = re.compile(r'<svg [^>]*viewBox="0 0 ([0-9.]+) ([0-9.]+)"[^>]*>')
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What a message tells of a state, as a drawing. It is drawn when it is needed, so records need no pixels.
+    """The drawing of a state as a message describes it. It is drawn when it is needed, so records need no pixels.
 
     Attributes:
-        state: The state.
         size: Pixels of the longer side.
         grid: Whether it has lines between cells, and numbers of rows and columns.
-        draw: Draws it.
         texts: The texts that it takes the place of, as pairs of a field's name and its text.
     """
 

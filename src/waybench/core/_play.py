@@ -169,10 +169,7 @@ def with_common_options(options: Sequence[Option]) -> tuple[Option, ...]:
 def resolve(options: Iterable[Option], values: Mapping[str, Json], kind: str = "option") -> dict[str, Json]:
     """Return every option's value, given or default.
 
-    Args:
-        options: The declared options.
-        values: Values by name; numbers and booleans may be text.
-        kind: What the options are called in an error.
+    Numbers and booleans in `values` may be text. `kind` is what messages call the options.
 
     Raises:
         UsageError: For an unknown name or an unfit value.
@@ -230,7 +227,7 @@ class Play(Generic[I, S, A]):
 
 
 class PromptKinds(NamedTuple):
-    """What a model has to take beside texts of the user.
+    """The kinds of input that a model has to accept beside the user's texts.
 
     Attributes:
         picture: A picture like those of the messages; None if they have none.

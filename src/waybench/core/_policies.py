@@ -123,7 +123,7 @@ def policy(name: str) -> Policy:
             oracle that errs at a rate from 0 to 1.
 
     Raises:
-        UsageError: If the name is none of these.
+        UsageError: If a rate is no number from 0 to 1. An unknown player is refused at its first reply.
     """
     if name == "null":
         return NullPolicy()
@@ -157,8 +157,8 @@ def replay(
     """Simulate a record again, without a model, and check that everything it says happened did happen.
 
     Args:
-        environment: The record's environment.
-        record: The record.
+        environment: The environment that the record names.
+        record: The record of an episode.
         by_hand: Whether actions may have been replaced although the options name no teacher. The result of such an
             episode belongs to no player, so that it is refused by default.
         without_texts: Whether the opening and the messages of turns were left out of the record; they follow from the
@@ -256,11 +256,7 @@ def _replay_probes(episode: Episode[I, S, A], probes: list[ProbeRecord]) -> None
 
 
 def require_self_contained(options: Mapping[str, Json]) -> None:
-    """Raise an error if a record's options name a file of this machine in place of its content.
-
-    Raises:
-        ReplayError: If they do.
-    """
+    """Raise a ReplayError if a record's options name a file of this machine in place of its content."""
     for extension in PLAY_EXTENSIONS:
         if extension.names_file is not None and (name := extension.names_file(options)):
             raise ReplayError(f"options: {name} names a file, and the record does not have its content")

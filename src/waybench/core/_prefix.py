@@ -50,7 +50,6 @@ class PrefixPart(NamedTuple):
     """The steps of one player.
 
     Attributes:
-        player: The player.
         steps: Number of steps; below 0 all but so many of the steps of an episode of the oracle.
     """
 
@@ -59,10 +58,7 @@ class PrefixPart(NamedTuple):
 
 
 def parse_prefix(text: str) -> tuple[PrefixPart, ...]:
-    """Return the parts of a prefix as text: "oracle:4+random:1".
-
-    Args:
-        text: Parts joined by "+", each PLAYER:STEPS.
+    """Return the parts of a prefix as text, PLAYER:STEPS joined by "+": "oracle:4+random:1".
 
     Raises:
         UsageError: If it is none.
@@ -215,12 +211,9 @@ def _with_recorded_replies(
 ) -> dict[str, Any]:
     """Return options of play with the replies of a record, if their prefix names a file of records.
 
-    Args:
-        environment: The environment.
-        item: The item, of which the file has to have a record.
-        options: Resolved options of play. Those that are returned have the name and digest of the file in the place of
-            its path, and the replies as a further option, `prefix_replies`: they need the file no more.
-        attempt: The attempt; where there is chance in a game, the record is that of the same attempt.
+    The file must have a record of the item, of the same attempt where there is chance in the game. The options that are
+    returned have the name and digest of the file in the place of its path, and the replies as a further option,
+    `prefix_replies`: they need the file no more.
 
     Raises:
         UsageError: If the file cannot be read, or has no record of this item that fits.
@@ -357,7 +350,6 @@ def _handover_axis(name: str, title: str, doc: str, read: Callable[[tuple[Prefix
     """Return an axis whose value is a number that `read` takes from the parts of a prefix."""
 
     def value_of_prefix(record: EpisodeRecord) -> float | None:
-        """Return the value for a record's prefix; None if it is no such prefix."""
         text = record.options.get(PREFIX)
         if not isinstance(text, str) or text.startswith(RECORD):
             return None

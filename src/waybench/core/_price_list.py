@@ -1,4 +1,4 @@
-"""What models' tokens cost where the user says nothing: list prices from the package genai-prices, without a network.
+"""List prices of models' tokens from the package genai-prices, without a network, where the user gives no prices.
 
 The package's own snapshot is read, and nothing else of it is called: what updates it is never started.
 """

@@ -65,11 +65,9 @@ def puzzle_environment(
         raise TypeError(f"{type(game).__name__} is no ChoiceGame")
 
     def prove_minimum(instance: Q) -> dict[str, Json]:
-        """Return the cost of a best solution as the proof of an instance."""
         return {"minimum": solutions.remaining(game.start(instance))}
 
     def play_with_options(options: Mapping[str, Json]) -> Play[Q, S, str]:
-        """Return the play with the option `turns` as limit."""
         return Play(game, wording, Limits(turns=int(options["turns"])))
 
     score = Metric(

@@ -180,16 +180,7 @@ class Question(Generic[I, R]):
         return texts.fill("form.choices", choices=", ".join(words))
 
     def parse_answer(self, text: str, instance: I, texts: Texts) -> Any:
-        """Return the answer that a line consists of, or as `Invalid` why there is none.
-
-        Args:
-            text: One line, as `candidate_answer_lines` returns it.
-            instance: What is asked.
-            texts: The texts in the language of play.
-
-        Returns:
-            The answer, or as `Invalid` why there is none.
-        """
+        """Return the answer that one of the `candidate_answer_lines` consists of, or as `Invalid` why there is none."""
         right, plain = self.right_answer(instance), text.strip(_MARKS)
         if isinstance(right, int):
             return int(plain) if _NUMBER.fullmatch(plain) else Invalid(self.reply_instruction(instance, texts))

@@ -57,14 +57,7 @@ class Belief(Generic[S]):
         return f'{_INTRODUCTION}\n{self.question}\nAnswer only with JSON of the form {{"{self.name}": {self.form}}}.'
 
     def parse(self, reply: str) -> Json | Invalid:
-        """Return the answer in a reply: the value of the probe's name in its last JSON object.
-
-        Args:
-            reply: The raw reply, whatever it is.
-
-        Returns:
-            The value, or why there is none.
-        """
+        """Return the value of the probe's name in the last JSON object of a reply, or why there is none."""
         answer = last_json_object(reply, self.name, unique=True)
         return answer if isinstance(answer, Invalid) else self.read(answer[self.name])
 
@@ -76,9 +69,7 @@ class Belief(Generic[S]):
 def read_numbers(value: Json, count: int | None = None) -> list[int] | Invalid:
     """Return a list of whole numbers from a player's JSON value, or why it is none.
 
-    Args:
-        value: A value of a player's JSON.
-        count: How many there have to be; None for any number up to `MOST_NUMBERS`.
+    `count` says how many there have to be; None for any number up to `MOST_NUMBERS`.
     """
     if not is_array(value):
         return Invalid(f"The answer must be a list of whole numbers, not {json_excerpt(value)}.")
@@ -95,12 +86,7 @@ def read_numbers(value: Json, count: int | None = None) -> list[int] | Invalid:
 
 
 def read_number_lists(value: Json, count: int) -> list[list[int]] | Invalid:
-    """Return lists of whole numbers from a player's JSON value, or why they are none.
-
-    Args:
-        value: A value of a player's JSON.
-        count: How many lists there have to be.
-    """
+    """Return `count` lists of whole numbers from a player's JSON value, or why they are none."""
     if not is_array(value) or len(value) != count:
         return Invalid(f"The answer must be {count} lists of whole numbers.")
     lists: list[list[int]] = []
@@ -122,12 +108,7 @@ def read_drawing_rows(value: Json) -> list[str] | Invalid:
 
 
 def share_of_right_cells(expected: list[str], answer: list[str]) -> float:
-    """Return the share of the cells of a drawing that an answer has right.
-
-    Args:
-        expected: The rows of the right drawing.
-        answer: The rows of the answer.
-    """
+    """Return the share of the cells of the expected drawing that an answer has right; both are rows."""
     lines = zip(expected, answer, strict=False)
     right = sum(sign == other for row, drawn in lines for sign, other in zip(row, drawn, strict=False))
     return right / max(sum(map(len, expected)), 1)

@@ -54,11 +54,7 @@ class Usage:
     model: str = ""
 
     def __post_init__(self) -> None:
-        """Raise a DataError for impossible numbers.
-
-        Raises:
-            DataError: If a number of tokens or seconds is below 0, or beyond 10**15.
-        """
+        """Raise a DataError if a number of tokens or seconds is below 0, or beyond 10**15."""
         numbers = (self.input_tokens, self.output_tokens, self.reasoning_tokens, self.cached_tokens, self.seconds)
         if not all(map(_is_possible_amount, numbers)):
             raise DataError("not an episode record: a number of tokens or seconds is below 0 or beyond 10**15")
@@ -141,7 +137,7 @@ class ProbeRecord(NamedTuple):
         reply: The raw reply, as it came.
         reason: Why no answer could be read; None if one was.
         answer: The answer, as JSON values; None if none could be read.
-        expected: The right answer, likewise.
+        expected: The right answer, as JSON values.
         correct: Whether they are the same.
         share: The share of the answer that is right, where there is such a thing; None otherwise.
         usage: Tokens and time, if known; they are no part of the episode's.
@@ -205,19 +201,19 @@ class EpisodeRecord:
         examples: The instances of the in-context examples, as JSON; empty without.
         attempt: Number of this attempt at the item, from 1.
         player: Who played.
-        agent: The agent that worked out the replies with the player, as NAME[:arg=value,...]; "" for the player
-            alone, and then JSON has no such field.
+        agent: The agent that worked out the replies with the player, as NAME[:arg=value,...]; "" for the player alone,
+            and then JSON has no such field.
         opening: The messages shown before the first reply.
         turns: The turns so far.
         end: How it ended; None while it goes on.
         error: The error's text where the end is an infrastructure error.
-        probes: The belief probes, in the order in which they were asked; JSON has the field
-            only if there are any.
+        probes: The belief probes, in the order in which they were asked; JSON has the field only if there are any.
         reasoning_returned: In which of `REASONING_FORMS` the player's provider returned reasoning, joined by "+": the
             text itself, a summary of it, or neither, but what the provider can decrypt. "" if it returned none, or if
             nobody watched; JSON has the field only otherwise.
         reasoning_sent_back: What of it later requests repeated, one of `SENT_BACK`: "all" of it, that of the "last"
-            reply that had some, "none", or "some" of it. "" where nothing could be sent back; likewise.
+            reply that had some, "none", or "some" of it. "" where nothing could be sent back; JSON has the field only
+            otherwise.
         package: The version of waybench that wrote the record.
         schema: Version of this form.
     """
@@ -283,9 +279,9 @@ class EpisodeRecord:
         """Return a record from its head and its progress, as logs store them.
 
         Args:
-            head: What `head` returned; also as the one text of a list, as logs have it.
-            progress: "player", "end", "error", and "turns", each turn as one JSON text, and "probes", if there are
-                any, likewise; "agent", if there is one; None before the first.
+            head: What `head_json` returned; also as the one text of a list, as logs have it.
+            progress: "player", "end", "error", "turns" and, if there are any, "probes" (each of them as one JSON text)
+                and "agent"; None before the first reply.
 
         Raises:
             DataError: If they are no record.

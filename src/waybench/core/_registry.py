@@ -114,6 +114,7 @@ class Registry:
 
         Raises:
             UsageError: If there is none, or none of this version.
+            WaybenchError: If the entry disagrees with its environment.
         """
         name, _, version = env_id.partition("@")
         entry = self.find_entry(name)

@@ -1,4 +1,4 @@
-"""What a drawing shows, and how it becomes SVG, the frames of a replay, or a picture in messages."""
+"""Scenes: the content of drawings, which become SVG, the frames of a replay, or pictures in messages."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -92,12 +92,7 @@ def draw_scenes(scenes: MakeScenes, instance: Any, turns: Sequence[TurnRecord], 
 
 
 def board_scene(board: Board, label: str) -> Scene:
-    """Return the scene of a board, with a square for each cell.
-
-    Args:
-        board: What a person sees; its notes are left out.
-        label: A description, for those who cannot see the drawing.
-    """
+    """Return the scene of a board, with a square for each cell and without its notes."""
     squares: dict[str, str] = {}
     texts: list[str] = []
     for y, row in enumerate(board.rows):
@@ -132,14 +127,10 @@ def board_scenes_maker(
 ) -> MakeScenes:
     """Return a function that makes the scenes of a game without chance from the boards of its states.
 
-    Args:
-        game: The game, which is the same with all options of play.
-        board: (state, turns so far) -> what a person sees of the state.
-        label: A description, for those who cannot see the drawing.
+    The game is the same with all options of play. `board` is (state, turns so far) -> what a person sees of the state.
     """
 
     def make_scenes(instance: Any, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:
-        """Yield the scene after each number of turns."""
         for count, state in zip(counts, states_after_turn_counts(game, instance, turns, counts), strict=True):
             yield board_scene(board(state, turns[:count]), label)
 

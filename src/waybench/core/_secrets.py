@@ -58,9 +58,7 @@ def redact_address(address: str) -> str:
 def redact_secrets(value: Any, *, hidden: bool = False) -> Any:
     """Return a JSON value with secrets hidden: values of secret names, and parts of addresses.
 
-    Args:
-        value: The value.
-        hidden: Whether every text and number in it is hidden; names, as those of headers, stay.
+    With `hidden`, every value in it is hidden; names, as those of headers, stay.
     """
     if isinstance(value, Mapping):
         mapping = cast("Mapping[Any, Any]", value)
@@ -78,12 +76,7 @@ def redact_secrets(value: Any, *, hidden: bool = False) -> Any:
 
 
 def find_secrets(value: Any, *, hidden: bool = False) -> Iterator[str]:
-    """Yield the texts that `redact_secrets` hides in a value.
-
-    Args:
-        value: A JSON value.
-        hidden: Whether all texts in it are secrets.
-    """
+    """Yield the texts that `redact_secrets` hides in a JSON value; with `hidden`, all texts in it."""
     if isinstance(value, Mapping):
         for name, item in cast("Mapping[Any, Any]", value).items():
             yield from find_secrets(item, hidden=hidden or is_secret_name(str(name).rpartition(".")[2]))
@@ -97,7 +90,10 @@ def find_secrets(value: Any, *, hidden: bool = False) -> Iterator[str]:
 
 
 def credentials_in_address(address: str) -> Iterator[str]:
-    """Yield the secrets that `redact_address` hides in an address, as they stand and decoded."""
+    """Yield the password (or else the user), the query values and the fragment of an address, raw and decoded.
+
+    An address that cannot be parsed is a secret as a whole.
+    """
     parts = _split_address(address)
     if parts is None:
         yield address
@@ -126,7 +122,7 @@ def _query_assignments(query: str) -> list[str]:
 
 
 def key_commitment(key: str) -> str:
-    """Return the public commitment to a key: a SHA-256 that fixes the key and does not show it.
+    """Return the public commitment to a key, a SHA-256.
 
     It says nothing about a key of `STRONG_BITS` or more, and fixes the key: no second key has the same commitment.
     """

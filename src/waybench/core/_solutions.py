@@ -1,6 +1,6 @@
-"""What follows from knowing how far each state is from its solution: players, errors, dead ends and potentials.
+"""Players, errors and dead ends that follow from the cost of a best solution from each state.
 
-`Searched` knows it for games whose positions can be listed. For larger games, write a subclass of `Solutions` with a
+`Searched` finds it for games whose positions can be listed. For larger games, write a subclass of `Solutions` with a
 solver.
 """
 
@@ -57,7 +57,6 @@ class Solutions(ABC, Generic[I, S, A]):
     """The cost of a best solution from any state of a game without chance, and what follows from it.
 
     Args:
-        game: The game.
         decode: JSON -> instance, as `Items.decode`.
         cost: (state, state after an action) -> the cost of the action, above 0; by default 1.
     """
@@ -112,13 +111,7 @@ class Solutions(ABC, Generic[I, S, A]):
         return player
 
     def check(self, start: S) -> int:
-        """Play a best solution and check that its end is solved and each action's cost is right.
-
-        Args:
-            start: A state with a solution.
-
-        Returns:
-            The number of its actions.
+        """Play a best solution from `start`, check its end and costs, and return its number of actions.
 
         Raises:
             WaybenchError: If it is no solution of this cost.
@@ -183,9 +176,6 @@ class Searched(Solutions[I, S, A]):
     that instances with the same states share what is known.
 
     Args:
-        game: The game.
-        decode: JSON -> instance, as `Items.decode`.
-        cost: (state, state after an action) -> the cost of the action, above 0; by default 1.
         most: Most positions that are listed at once.
         memory: Most positions that are remembered; the lists that were made first are forgotten.
     """
@@ -269,13 +259,10 @@ class Searched(Solutions[I, S, A]):
         return dict(zip(states, remaining, strict=True))
 
     def check(self, start: S) -> int:
-        """Check by Bellman's equation the costs of all states reachable from `start`.
+        """Check by Bellman's equation the costs of all states reachable from `start`, and return their number.
 
-        The costs are those of best solutions exactly if a solved position has 0, and any other one the least sum of
-        an action's cost and what remains after it (Bellman's equation); costs are above 0.
-
-        Returns:
-            The number of positions.
+        The costs are those of best solutions exactly if a solved position has 0, and any other one the least sum of an
+        action's cost and what remains after it; costs are above 0.
 
         Raises:
             WaybenchError: If a position's cost is wrong.

@@ -23,13 +23,11 @@ class Spool(Generic[K]):
         finalize(self, self._file.close)  # of a spool that nobody closes
 
     def __enter__(self) -> Self:
-        """Return the spool."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Remove the file."""
         self.close()
 
     def close(self) -> None:
@@ -37,7 +35,6 @@ class Spool(Generic[K]):
         self._file.close()
 
     def __contains__(self, key: K) -> bool:
-        """Whether there is a byte string of this key."""
         return key in self._places
 
     def __iter__(self) -> Iterator[K]:
@@ -45,7 +42,6 @@ class Spool(Generic[K]):
         return iter(self._places)
 
     def __len__(self) -> int:
-        """Return the number of keys."""
         return len(self._places)
 
     def add(self, key: K, content: bytes) -> None:

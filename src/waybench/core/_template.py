@@ -127,10 +127,7 @@ def name_with_digest(stem: str, content: Mapping[str, Json]) -> str:
 def template_of_record(content: Json, name: str, option: Option) -> Template:
     """Return the template whose texts a record has.
 
-    Args:
-        content: What `Template.to_json` returned.
-        name: Its name as a wording.
-        option: The option `wording` of the environment.
+    `content` is what `Template.to_json` returned, and `name` the template's name as a wording.
 
     Raises:
         UsageError: If it is no template, or not the one of this name.
@@ -214,7 +211,6 @@ class TemplateWording(DerivedWording[I, S, A], Generic[I, S, A]):
     """A wording of an environment with some of its texts from a template.
 
     Args:
-        template: The template.
         base: The environment's own wording, which does everything else: it parses, remembers and renders.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Texts by language: what a wording says, why a reply is refused, and what tools are called by.
+"""Texts by language: the sentences of wordings, the reasons of refusals, and the descriptions of tools.
 
 A text has a name, the same in all languages, and fields in braces. The tables here are those of `waybench.core`, which
 all environments have; an environment declares its own beside them (`Playing.texts`).
@@ -240,15 +240,9 @@ ENGLISH = Texts(ENGLISH_NAME, CORE_TEXTS[ENGLISH_NAME])
 
 
 def check_text_table(table: Mapping[str, str], english: Mapping[str, str], what: str) -> None:
-    """Raise a UsageError if texts do not have the names and fields of the English ones.
+    """Raise a UsageError for texts that do not have the names and fields of the English ones.
 
-    Args:
-        table: Name -> text.
-        english: The English table.
-        what: What it is, for messages.
-
-    Raises:
-        UsageError: If it has not, if a text is empty, or if two names of one list of words have the same text.
+    An empty text, and two names of one list of words with the same text, are refused too.
     """
     if missing := [name for name in english if name not in table]:
         raise UsageError(f"{what}: {len(missing)} texts are missing, such as {missing[0]}; give them, or a base")

@@ -189,13 +189,12 @@ def _price_of_entry(path: Path, name: str, entry: Any) -> Price | None:
 
 
 def parse_budget(text: str | None) -> tuple[float | None, bool]:
-    """Return a budget such as "5USD", "$5", "200k tokens" or "200000".
+    """Return the number in a budget such as "5USD", "$5", "200k tokens" or "200000", and whether it is in dollars.
 
-    Returns:
-        The number, None for no budget, and whether it is in dollars.
+    Without a budget these are None and False.
 
     Raises:
-        UsageError: If it is none.
+        UsageError: If the text is no budget.
     """
     if text is None:
         return None, False

@@ -128,7 +128,7 @@ class _UnfitError(ValueError):
 
 
 class _ArgumentChecker:
-    """Checks arguments; what is unfit is said in the language of some texts."""
+    """Checks the arguments of calls; its errors are in the language of its texts."""
 
     def __init__(self, texts: Texts) -> None:
         self._texts = texts

@@ -76,10 +76,6 @@ def read_text_file(path: Path, max_bytes: int, what: str) -> str:
 def decode_text(content: bytes, name: str) -> str:
     """Return the text of a user's file from its bytes; see `read_text_file`.
 
-    Args:
-        content: All bytes of the file.
-        name: The file's name in messages.
-
     Raises:
         DataError: If it is no such text.
     """
@@ -127,8 +123,8 @@ def read_json_file(path: Path, max_bytes: int, what: str) -> Json:
     """Return the one JSON value in a user's file.
 
     Raises:
-        UsageError: As `read_text`.
-        DataError: As `read_text`, and if it is no JSON value, or has a name twice in one object.
+        UsageError: As `read_text_file`.
+        DataError: As `read_text_file`, and if it is no JSON value, or has a name twice in one object.
     """
     values = [value for _, value in numbered_json_values(read_text_file(path, max_bytes, what), str(path), what)]
     if len(values) != 1:

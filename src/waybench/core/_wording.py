@@ -110,7 +110,7 @@ class Field(Generic[F]):
 
 
 class View(NamedTuple, Generic[S]):
-    """What an observation is about; see `Wording.observe`.
+    """The arguments of an observation; see `Wording.observe`.
 
     Attributes:
         state: The present state.
@@ -181,10 +181,7 @@ class Wording(ABC, Generic[I, S, A]):
     def picture(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> Picture | None:
         """Return the picture that goes with the text of `observe`; by default there is none.
 
-        Args:
-            state: The present state.
-            last: The outcome of the player's last reply; None at the start, where it goes with the rules, too.
-            turn: How many turns have counted so far.
+        At the start, where `last` is None, it goes with the rules, too.
         """
         return None
 
@@ -231,12 +228,7 @@ class Wording(ABC, Generic[I, S, A]):
         return not isinstance(self.parse(reply, state), Invalid)
 
     def remember(self, reply: str, parsed: A | Invalid) -> str:
-        """Return the player's own turn as the chat shows it from now on; by default as it was said.
-
-        Args:
-            reply: The raw reply.
-            parsed: What was read in it.
-        """
+        """Return the player's own turn as the chat shows it from now on; by default as it was said."""
         return reply
 
     @abstractmethod
@@ -274,12 +266,7 @@ def _delegating_method(name: str) -> Any:
 
 
 class DerivedWording(Wording[I, S, A], Generic[I, S, A]):
-    """A wording that does as another one does, but for what a subclass changes.
-
-    Args:
-        base: The other wording.
-        name: The name of this one.
-    """
+    """A wording that does as another one does, but for what a subclass changes."""
 
     def __init__(self, base: Wording[I, S, A], name: str) -> None:
         self.name = name

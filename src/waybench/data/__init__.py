@@ -1,7 +1,7 @@
 """Published data sets: download, and where copies are found.
 
-None of them is part of waybench; environments declare them. `fetch` is the only function of the whole package that
-downloads anything.
+None of them is part of waybench; environments declare them. `fetch_dataset` is the only function of the whole package
+that downloads anything.
 """
 
 import difflib
@@ -97,13 +97,9 @@ def cache_folder() -> Path:
 def locate_file(name: str, file: str, data_dir: StrPath | None = None) -> Path:
     """Return the path of a file of a data set on this machine.
 
-    A given folder is the only place that counts. Otherwise it is $WAYBENCH_DATA and, for what that has not, the cache.
-    In each of them the file lies at NAME/FILE. A given folder can also have the data set's files itself.
-
-    Args:
-        name: The data set.
-        file: The file's path within the data set.
-        data_dir: The folder of all data sets, or of this one; None for the usual places.
+    The folder `data_dir`, if it is given, is the only place that counts. Otherwise it is $WAYBENCH_DATA and, for what
+    that has not, the cache. In each of them the file lies at NAME/FILE. A given folder can also have the data set's
+    files itself.
 
     Raises:
         UsageError: If there is no such data set or file, or the file is in none of the places.
@@ -118,11 +114,7 @@ def locate_file(name: str, file: str, data_dir: StrPath | None = None) -> Path:
 
 
 def locate_folder(name: str, data_dir: StrPath | None = None) -> Path:
-    """Return the folder on this machine that has all files of a data set.
-
-    Args:
-        name: The data set.
-        data_dir: The folder of all data sets, or of this one; None for the usual places.
+    """Return the folder on this machine that has all files of a data set; see `locate_file` for the places.
 
     Raises:
         UsageError: If there is no such data set, or no place has all of its files.
@@ -226,9 +218,6 @@ def fetch_dataset(name: str, to: StrPath | None = None, progress: Progress | Non
         name: The data set.
         to: The folder of data sets in which it gets a folder of its name; None for the cache.
         progress: Called with each file when it is there, and with whether it was downloaded by this call.
-
-    Returns:
-        The folder with the set's files.
 
     Raises:
         UsageError: If there is no such data set, a download fails, or the folder cannot be written.

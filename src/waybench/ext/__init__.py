@@ -1,3 +1,3 @@
-"""What stands beside the command line: training, scale-out, publishing, and authoring of instances."""
+"""Training, scale-out, publishing, and authoring of instances."""
 
 __all__ = []

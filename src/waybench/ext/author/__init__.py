@@ -1,4 +1,4 @@
-"""Contributions: what makes items for one family, and needs more than environments do.
+"""Programs that make items for one family of environments, and need more than environments do.
 
 Unlike the other packages they know the family that they are for. What they add to the command line is declared here,
 and their code is imported when a command needs it.

@@ -205,7 +205,6 @@ class PrintedJobs:
 
     Args:
         form: "slurm" or "kubernetes".
-        argv: The command's arguments.
         gpus: GPUs that each member asks for.
 
     Raises:

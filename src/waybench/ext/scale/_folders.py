@@ -190,11 +190,8 @@ def mirror_folder(
     What is new goes there every second, each file whole. What an earlier call left here, since its process was killed
     or the other side did not answer, goes there as well.
 
-    Args:
-        folder: The other folder.
-        work: The folder on this machine; it is removed when all is there.
-        is_wanted: Says by its name whether a file is needed here.
-        warn: Receives a line when the other side does not answer.
+    The folder `work` on this machine is removed when all is there. `is_wanted` says by its name whether a file is
+    needed here; `warn` receives a line when the other side does not answer.
 
     Raises:
         UsageError: If the other folder cannot be read, or in the end not written; the message says where all is.

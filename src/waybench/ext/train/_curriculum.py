@@ -43,12 +43,6 @@ class Curriculum:
         levels: The levels, easiest first; by default those of the environment's horizon, or else its sample levels.
         **settings: The other settings of `Session`: key, split, source options, shaping and options of play.
 
-    Attributes:
-        environment: The environment.
-        rate: The rate of success.
-        half_life: The half-life.
-        levels: The levels, easiest first.
-
     Raises:
         UsageError: For a wrong rate, half-life, level or setting, and if a level has no items of the split.
     """
@@ -113,11 +107,7 @@ class Curriculum:
         return {"env": self.environment, "level": level, **self._settings}
 
     def start(self, attempt: int = 1) -> Session:
-        """Return a session that has started an episode on the next item.
-
-        Args:
-            attempt: The number of the attempt at the item, from 1.
-        """
+        """Return a session that has started an episode on the next item; `attempt` counts from 1."""
         choice = self.next()
         session = Session(**self.settings(choice.level))
         session.start(choice.index, attempt)
@@ -167,9 +157,7 @@ class Curriculum:
     def from_json(cls, data: Json, env: Environment[Any, Any, Any] | None = None) -> "Curriculum":
         """Return the curriculum whose state `to_json` returned.
 
-        Args:
-            data: The description.
-            env: The environment, if it is not in the catalogue.
+        `env` is the environment, if it is not in the catalogue.
 
         Raises:
             UsageError: If it is no description of a curriculum, or of one for another environment.

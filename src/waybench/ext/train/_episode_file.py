@@ -14,7 +14,7 @@ _Key = tuple[str, str, str]  # player, environment and the hash of the instance
 
 @dataclass(slots=True)
 class _Played:
-    """What a player has played of an item.
+    """The episodes of a player on an item.
 
     Attributes:
         options: The options of its first episode, as JSON.

@@ -89,7 +89,7 @@ class SplitSource(Source[I]):
 
 @dataclass(frozen=True, slots=True)
 class SessionTurn:
-    """What a player gets for a reply, and at the start.
+    """The result of a reply, or of the start of an episode, for the player.
 
     Attributes:
         text: The new text: the whole prompt at the start, afterwards the answer to the reply.
@@ -137,10 +137,7 @@ class Session:
         **options: Options of play.
 
     Attributes:
-        environment: The environment.
         source: Where items come from.
-        options: The options of play, with their values.
-        level: The level.
         episode: The present episode; None before the first one.
 
     Raises:

@@ -142,9 +142,7 @@ class OpenAuthor:
     def write_instances(self, count: int, on_result: OnResult) -> None:
         """Have `count` different instances written, as many at a time as the model may have connections.
 
-        Args:
-            count: How many.
-            on_result: Receives each number, from 0, with the instance or why there is none, as soon as it is known.
+        `on_result` receives each number, from 0, with the instance or why there is none, as soon as it is known.
         """
         asyncio.run(self._write_instances(count, on_result))
 

@@ -40,7 +40,7 @@ class RefusedAnswer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AuthorStep(Generic[D]):
-    """One thing that is asked for.
+    """A step in which a model writes one part of an instance.
 
     Attributes:
         name: Its name in messages.
@@ -126,7 +126,7 @@ def _check_reply(step: AuthorStep[D], reply: Reply, draft: D) -> tuple[str, D | 
 
 
 def _values_of_keys(text: str, keys: Sequence[str]) -> dict[str, Any] | RefusedAnswer:
-    """Return the values of these keys in the last JSON object of a text."""
+    """Return the values of these keys in the last JSON object of a text, or why the answer is refused."""
     data = last_json_object(text, keys[0])
     if isinstance(data, Invalid):
         return RefusedAnswer([data.reason])

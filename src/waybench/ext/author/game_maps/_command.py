@@ -123,11 +123,11 @@ def count_titles(visits: Iterable[Visit]) -> dict[PlaceId, Counter[str]]:
 def name_places(titles: Mapping[PlaceId, Counter[str]], chosen_names: Mapping[str, str]) -> dict[PlaceId, str]:
     """Return one name for each place id: the chosen one, else the most frequent title.
 
-    It is the chosen one or else the most frequent title, of equally frequent ones the first. Ids with the same chosen
-    name are one place. Without that, a second place of the same name has a number added: "hall (2)".
+    Of equally frequent titles the first counts. Ids with the same chosen name are one place. Without that, a second
+    place of the same name has a number added: "hall (2)".
 
     Raises:
-        DataError: If an id in `chosen` is not in `titles`.
+        DataError: If an id in `chosen_names` is not in `titles`.
     """
     ids = {str(code): code for code in titles}
     for text in chosen_names:
@@ -173,12 +173,8 @@ def map_game(
     A command after which the game has the player at another place is a move. After each, the opposite action is tried
     in the situation which the move has led to; only if it leads back is it a move of the map that can be inferred.
 
-    Args:
-        engine: The game.
-        commands: What to type.
-        name: What the map is to be called.
-        steps: The last step whose moves are on the map; None for all.
-        names: For some ids of places, as text, the name to use; ids of the same name are then one place.
+    The map has the moves up to step `steps`; all if None. `names` has, for some ids of places as text, the name to use;
+    ids of the same name are then one place.
 
     Raises:
         UsageError: If there are too many commands, or none of them leads from one place to another.

@@ -218,9 +218,7 @@ class GameFile:
     def open_game(self, walkthrough: Sequence[str]) -> "SupportedGame | OtherGame":
         """Return the game, ready to be played.
 
-        Args:
-            walkthrough: A walk through it. With a game that jericho does not support, it serves to find where in its
-                memory the room is.
+        With a game that jericho does not support, the walkthrough serves to find where in its memory the room is.
 
         Raises:
             UsageError: If that cannot be found.
@@ -249,7 +247,7 @@ class _Game:
         return self._over
 
     def reset(self) -> str:
-        """Begin the game anew; return what it tells."""
+        """Start the game again; return its first text."""
         text, _ = self._env.reset()
         return self._update_done(text, False)
 
@@ -281,12 +279,12 @@ class SupportedGame(_Game):
     """A game whose player and places jericho knows."""
 
     def place(self) -> int | None:
-        """Return the number of the object that the player is in."""
+        """Return the number of the object that the player is in; None if there is none."""
         location = self._env.get_player_location()
         return None if location is None or location.num <= 0 else int(location.num)
 
     def name(self) -> str | None:
-        """Return the short name of the object that the player is in."""
+        """Return the short name of the object that the player is in; None if there is none."""
         location = self._env.get_player_location()
         return None if location is None or not location.name.strip() else str(location.name)
 

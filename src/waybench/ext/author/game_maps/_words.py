@@ -1,4 +1,4 @@
-"""Text games as a map's builder sees them: what it asks of a game, names and commands in texts, and walks."""
+"""The interface of text games for the making of maps, names and commands in their texts, and walks through them."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -86,12 +86,9 @@ class TextGame(Playable, Protocol):
 
 
 def room_title(answer: str) -> str | None:
-    """Return the name of the room from the game's answer to "look".
+    """Return the name of the room, in lower case, from the game's answer to "look"; None if there is none.
 
-    It is a framed line or, if there is none, the first line, unless that is a sentence.
-
-    Returns:
-        The name in lower case, without what it says of how the player is there; None if there is none.
+    It is a framed line or, if there is none, the first line, unless that is a sentence, without the player's posture.
     """
     lines = [line.strip() for line in answer.splitlines()]
     for line in lines:
@@ -130,13 +127,10 @@ def is_darkness_title(title: str) -> bool:
 
 
 def split_commands(line: str) -> list[str]:
-    """Split a line of input into its commands, as the parsers of Infocom's games and of Inform do.
+    """Split a line of input into its commands, none of them empty, as Infocom's games and Inform do.
 
     A full stop and the word "then" end a command. So does a comma, if commands stand on both of its sides; elsewhere
     it lists objects ("take lamp, sword") or addresses somebody ("robot, go east"). Quoted text is never split.
-
-    Returns:
-        The commands without the stops, none of them empty.
     """
     sentences, start = list[str](), 0
     for stop in _STOPS.finditer(line):

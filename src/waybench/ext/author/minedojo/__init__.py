@@ -52,9 +52,8 @@ def simulator_settings(seed: int) -> dict[str, Any]:
 def read_raw(observation: Any) -> Raw:
     """Return the position, blocks and rays of an observation of MineDojo.
 
-    Args:
-        observation: An observation of MineDojo: `location_stats` (pos, yaw, pitch), `voxels` (block_name) and `rays`
-            (block_name, block_distance, entity_name, entity_distance).
+    It reads `location_stats` (pos, yaw, pitch), `voxels` (block_name) and `rays` (block_name, block_distance,
+    entity_name, entity_distance).
     """
     where, rays = observation["location_stats"], observation["rays"]
     voxels, hit = np.asarray(observation["voxels"]["block_name"]), np.asarray(rays["block_name"])

@@ -70,12 +70,8 @@ def dataset_files(
 ) -> Iterator[FileText]:
     """Yield README.md, eval.yaml and SHA256SUMS of a data set whose files of rows are in the folder already.
 
-    Args:
-        folder: The folder of the data set.
-        configs: Its configs.
-        dataset: Its name on the Hub, "owner/name", or what the user can give in place of it.
-        answers: Whether the rows have instances and answers.
-        command: The command that writes it.
+    `dataset` is its name on the Hub, "owner/name", or a text for the user to replace; `answers` says whether the rows
+    have instances and answers; `command` is the command that writes it.
     """
     sizes = {config.path: (folder / config.path).stat().st_size for config in configs}
     files = [

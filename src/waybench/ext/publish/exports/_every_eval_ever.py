@@ -27,10 +27,8 @@ def every_eval_ever_files(
 
     The same results give the same bytes.
 
-    Args:
-        results: The results.
-        organization: Who provides them.
-        relationship: The evaluator's to the model: "first_party", "third_party", "collaborative" or "other".
+    `organization` provides the results. `relationship` is the evaluator's to the model: "first_party", "third_party",
+    "collaborative" or "other".
     """
     for result in results:
         yield from _result_files(result, organization, relationship)

@@ -64,11 +64,7 @@ def as_path_part(text: str) -> str:
 
 
 def check_dataset_name(dataset: str) -> None:
-    """Check the name of a data set on the Hub, "owner/name".
-
-    Raises:
-        UsageError: If it is no such name.
-    """
+    """Raise a UsageError unless a text is the name of a data set on the Hub, "owner/name"."""
     owner, slash, name = dataset.partition("/")
     if not slash or as_path_part(owner) != owner or as_path_part(name) != name:
         raise UsageError(f"--dataset {dataset[:80]!r}: give the data set on the Hub as owner/name")
@@ -79,9 +75,7 @@ def benchmark_file(tasks: Iterable[str], *, split: str = "") -> FileText:
 
     Inspect's own `hf/` tasks cannot play episodes of several turns: `waybench run TASK` does.
 
-    Args:
-        tasks: The names of the tasks.
-        split: The split of the data set in which their items are, each task a config; "" if it has none.
+    `split` is the split of the data set in which the tasks' items are, each task a config; "" if it has none.
     """
     where = {"split": split} if split else {}
     document = {

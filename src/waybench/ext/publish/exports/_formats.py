@@ -48,10 +48,8 @@ def read_results(
 
     Searches for horizons are left out: they choose their items by the results, so that their mean score means nothing.
 
-    Args:
-        folders: Folders with logs, and files of records.
-        model: The model's name; all models if empty.
-        on_problem: Receives what is skipped.
+    `folders` are folders with logs, and files of records; `model` is "" for all models. `on_problem` receives what is
+    skipped.
 
     Raises:
         UsageError: If there are no results.
@@ -140,11 +138,8 @@ def catalogue_entries(
 
     The catalogue finds it in the file of its paper (`waybench.evaluation.tasks.catalogue`); other tasks have none.
 
-    Args:
-        results: The results.
-        repository: The address of the repository that the catalogue is to name.
-        commit: The commit of it that was run.
-        maintainers: Who keeps the entry; by default the repository's owner.
+    `repository` is the address of the repository that the catalogue names, `commit` the commit of it that was run.
+    `maintainers` keep the entry; by default the repository's owner.
 
     Raises:
         UsageError: If the address or the commit is none, or no result is of a published benchmark.
@@ -170,7 +165,7 @@ def _catalogue_entry(
     commit: str,
     maintainers: list[str],
 ) -> Json:
-    """Return the catalogue's entry of a task; `place` has the task's function in the catalogue and its arguments."""
+    """Return the catalogue's entry of a task, whose function in the catalogue is given with its arguments."""
     function, arguments = function_and_arguments
     path, task = f"{_FOLDER}/{function}.py", find_task(name)
     given = "".join(f" -T {key}={value}" for key, value in arguments.items())
@@ -202,12 +197,7 @@ def _arxiv_url(paper: str) -> str | None:
 
 
 def _report_row(result: ModelResults, task: str) -> Json:
-    """Return a model's headline score, with its interval or, if attempts were lost, with its bounds.
-
-    Args:
-        result: The result.
-        task: The name of the task in the catalogue.
-    """
+    """Return a model's headline score, with its interval or, if attempts were lost, with its bounds."""
     mean = result.total.best
     assert mean is not None
     ends = [("ci_lower", mean.low), ("ci_upper", mean.high)]
@@ -235,10 +225,8 @@ def eval_results_files(results: Iterable[ModelResults], dataset: str, *, url: st
     Results of one model at one task with different settings are files of their own, whose notes say what is not the
     default.
 
-    Args:
-        results: The results.
-        dataset: The benchmark's data set on the Hub, "owner/name".
-        url: Where the evaluation can be read; left out if empty.
+    `dataset` is the benchmark's data set on the Hub, "owner/name"; `url` is where the evaluation can be read, left out
+    if empty.
 
     Raises:
         UsageError: If the data set's name is no such name.

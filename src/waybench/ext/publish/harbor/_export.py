@@ -42,14 +42,14 @@ _DATE = (1980, 1, 1, 0, 0, 0)  # of the files of an archive, so that it has the 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HarborSettings:
-    """What the user says of the directories.
+    """The user's settings of task directories.
 
     Attributes:
         count: Most items.
         key: The key with which items are drawn; None for the public set.
         image: The image of the agent's box, with python3 and the user "agent"; "" to build on python:3.12-slim.
         has_network: Whether the agent's box reaches the internet.
-        secret: What the names of directories are hashes by.
+        secret: The key of the hashes (HMAC) in the names of directories.
         commitment: The commitment to a private key, for the README; "" for none.
     """
 
@@ -64,11 +64,7 @@ class HarborSettings:
 def write_harbor(entry: TaskEntry, args: Mapping[str, Any], out: Path, settings: HarborSettings) -> list[str]:
     """Write a directory for each item of a task, and the lists of them; return the directories' names.
 
-    Args:
-        entry: The task.
-        args: Its parameters that are given.
-        out: The folder, which is new or empty.
-        settings: What the user says of the directories.
+    `args` are the parameters of the task that are given; the folder `out` is new or empty.
 
     Raises:
         UsageError: If the task searches, an environment needs packages and no image is given, a parameter is unfit, or

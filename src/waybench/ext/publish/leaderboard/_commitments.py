@@ -100,9 +100,7 @@ def precedes(committed: Committed, run: RunVerdict) -> bool:
 def commitment_json(committed: Committed, runs: Mapping[str, Sequence[RunVerdict]]) -> dict[str, Json]:
     """Return a commitment as a leaderboard's feed has it, with the submissions that have a run of it.
 
-    Args:
-        committed: The commitment.
-        runs: The runs of each submission by its name.
+    `runs` has the runs of each submission by its name.
     """
     content, parameters = committed.content, committed.content.get("parameters")
     options = [f"{name}={value}" for name, value in parameters.items()] if is_object(parameters) else []

@@ -69,7 +69,7 @@ class Settings:
 
 
 class StatusFile(NamedTuple):
-    """What the maintainers say of a submission.
+    """The maintainers' statement on a submission.
 
     Attributes:
         status: "run again", "community" or "withdrawn"; "" to leave it to the verification.
@@ -132,7 +132,7 @@ def _parse_private_set(path: Path, folder: Path, table: Any) -> PrivateSet:
 
 
 def _read_toml(path: Path, types: Mapping[str, type]) -> dict[str, Any]:
-    """Return a TOML file whose keys and their types are among `kinds`."""
+    """Return the content of a TOML file whose keys and their types are among `types`."""
     try:
         if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
             raise UsageError(f"a link, or more than {_MOST_BYTES >> 20} MiB")
@@ -176,7 +176,7 @@ class SignedVerdict(NamedTuple):
 
 
 def read_signed_verdict(submission: Path, signers: Path) -> SignedVerdict | None:
-    """Return the signed verdict beside a submission; None if there is none.
+    """Return the signed verdict beside a submission; None if there is none, or nobody has signed it.
 
     The verdict of "x.zip" is "x.verdict.json", with the signature "x.verdict.json.sig".
 
@@ -271,7 +271,7 @@ class BoardEntry:
 
 
 class Board(NamedTuple):
-    """What a leaderboard's folder has: submissions, files that are refused, and commitments to runs."""
+    """The content of a leaderboard's folder: submissions, files that are refused, and commitments to runs."""
 
     entries: list[BoardEntry]
     refused: list[RefusedFile]
@@ -294,9 +294,6 @@ def read_board(
         keys: Keys of private sets that are not revealed.
         data_dir: The folder of published data sets; None for the usual places.
         progress: Receives the name of each submission before it is verified.
-
-    Returns:
-        The submissions, the files that are refused, and the commitments to runs.
 
     Raises:
         UsageError: If there are too many files.

@@ -1,4 +1,4 @@
-"""Submissions that are others again, and models that gave the replies of others."""
+"""Submissions that repeat others, and models that gave the replies of others."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,7 @@ def duplicate_problem(verdict: SubmissionVerdict, earlier: Sequence[tuple[str, S
 
     What identifies records does not depend on the bytes of the file or on the name of the model.
 
-    Args:
-        verdict: The submission's verdict.
-        earlier: Names and verdicts of the others.
+    `earlier` has the names and verdicts of the other submissions.
     """
     records = _record_fingerprints(verdict)
     for name, other in earlier:

@@ -453,7 +453,7 @@ def _part_episodes(
             is_wanted=is_wanted,
         )
         for episode in of_entry:
-            # Records of other versions cannot be simulated, and have tables of their own (`Entry.earlier`).
+            # Records of other versions cannot be simulated, and have tables of their own (`BoardEntry.earlier`).
             if episode.record.env_version == registry.load(episode.record.env).version:
                 yield episode
 

@@ -72,7 +72,6 @@ class ShardPlan:
     size: int
 
     def __len__(self) -> int:
-        """Return the number of shards."""
         return -(-self.count // self.size)
 
     def items_of_shard(self, number: int) -> NumberRange:
@@ -210,11 +209,7 @@ def write_shard(
 
     Memory does not grow with the size of items: lines are written as they come, and 16 bytes of each hash are kept.
 
-    Args:
-        store: The set's folder.
-        items: The items of the shard.
-        rows: Of each item in order, its hash and its lines.
-        file_format: "jsonl" or "parquet".
+    `rows` has the hash and the lines of each item in order; `file_format` is "jsonl" or "parquet".
     """
     with store.open_scratch_folder() as folder:
         file, hashes = folder / "items", folder / "hashes"
@@ -245,11 +240,7 @@ class ToCheck(NamedTuple):
 
 
 def problem_of_shard(job: ToCheck) -> str | None:
-    """Return what is wrong with a shard's file, items or hashes, in one line; None if nothing is.
-
-    Returns:
-        What is wrong, in one line; None if nothing is.
-    """
+    """Return what is wrong with a shard's file, items or hashes, in one line; None if nothing is."""
     store, shard = ShardFolder(job.place), job.shard
     where = f"{ITEMS}/{shard.name}"
     try:
