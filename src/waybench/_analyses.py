@@ -21,7 +21,6 @@ class Analysis:
     """The result of an analysis: the text that the command prints, and its numbers.
 
     Attributes:
-        text: The text.
         data: The numbers, as `--json` writes them; empty for `power`.
         notes: What was left out of the analysis, and why, in lines.
     """

@@ -19,11 +19,7 @@ _PACKAGES = {"vl_convert": "vl-convert-python"}
 
 
 def packages_by_extra() -> dict[str, list[str]]:
-    """Return the packages of each extra that this installation declares.
-
-    Returns:
-        Extra -> the names of its packages, in alphabetical order of the extras; empty where waybench is not installed.
-    """
+    """Return the packages of each declared extra, extras in alphabetical order; {} if waybench is not installed."""
     by_extra: dict[str, list[str]] = {}
     try:
         declared = requires("waybench") or []

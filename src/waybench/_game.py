@@ -45,10 +45,8 @@ _TOOLS: list[Json] = [
 def describe_item(episode: AnyEpisode, kind: str, token: str = "") -> dict[str, Json]:
     """Return the item, its proof and the options of an episode as JSON, without the key.
 
-    Args:
-        episode: The episode, not begun.
-        kind: "answer" or "turns".
-        token: What /record asks for; only its hash is in the result.
+    The episode has not begun. `kind` is "answer" or "turns"; /record asks for `token`, of which only the hash is in the
+    result.
     """
     record = episode.record()
     return {

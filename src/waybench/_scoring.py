@@ -54,9 +54,7 @@ def find_environment(name: str) -> AnyEnvironment:
 def score_line(line: bytes, number: int) -> dict[str, Json]:
     """Return the score of one line of a file: stored replies or a record (see `episode_of_line`).
 
-    Args:
-        line: The line, which may be anything.
-        number: Its number in the file, for an error.
+    The line may be anything; `number` is its number in the file, for an error.
 
     Returns:
         "id" (the line's, or the item's of a record), "env", "metrics" (with what is measured at each step as lists;

@@ -33,11 +33,8 @@ def with_tooltip(words: str, *shapes: str) -> str:
 def walk_group(turn: int, moves: int, shapes: str) -> str:
     """Return the shapes of one turn as a group that a replay draws move by move.
 
-    Args:
-        turn: Number of the turn, from 1.
-        moves: Number of its moves.
-        shapes: A line that has `moves` parts of the same length, or a group with a line for each move, and after it
-            shapes that belong to its end. With fewer than two moves they are returned as they are.
+    `shapes` are a line that has `moves` parts of the same length, or a group with a line for each move, and after it
+    shapes that belong to its end. With fewer than two moves they are returned as they are. `turn` counts from 1.
     """
     return f'<g data-walk="{turn}" data-moves="{moves}">{shapes}</g>' if moves > 1 else shapes
 
@@ -146,10 +143,8 @@ def true_cells(classes: str, colour: str, rows: Iterable[Iterable[object]], widt
 def board_with_grid(size: tuple[int, int], shapes: Iterable[str], *, grid: bool) -> tuple[Point, Iterable[str]]:
     """Return the size of a board of cells of size 1, and its shapes with grid lines.
 
-    Args:
-        size: Numbers of columns and rows.
-        shapes: The shapes on the board.
-        grid: Whether there are lines between the cells, and the numbers of columns and rows, from 0, above and left.
+    `size` has the numbers of columns and rows. With `grid` there are lines between the cells, and the numbers of
+    columns and rows, from 0, above and left.
     """
     width, height = size
     if not grid:

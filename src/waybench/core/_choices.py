@@ -133,11 +133,7 @@ class ChoiceGame(Game[I, S, str]):
         return action
 
     def decode(self, action: Json) -> str:
-        """Return the action that `encode` wrote.
-
-        Raises:
-            DataError: If it is no name of an action.
-        """
+        """Return the action that `encode` wrote; raise a DataError for anything else."""
         if not isinstance(action, str) or action not in self.actions:
             raise DataError(f"action: give one of {', '.join(self.actions)}")
         return action

@@ -89,11 +89,7 @@ class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
         )  # a page of replays asks again; a text may have megabytes
 
     def rules(self, instance: I) -> str:
-        """Return the rules among filler texts, within the budget of tokens.
-
-        Raises:
-            NoRoomError: If there is no room for the rules.
-        """
+        """Return the rules among filler texts, within the budget of tokens; raise a NoRoomError if it is too small."""
         return self._text(instance)
 
     @abstractmethod
@@ -145,11 +141,7 @@ class AmongItemsWording(ContextWording[I, S, A], Generic[I, S, A]):
         self._draw = draw
 
     def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
-        """Return the messages of the base wording.
-
-        Raises:
-            UsageError: If there are solved examples.
-        """
+        """Return the messages of the base wording; raise a UsageError if there are solved examples."""
         if examples:
             raise UsageError(
                 f"{CONTEXT_TOKENS}={self._tokens}: for items without solved examples; leave one of them out"

@@ -157,11 +157,7 @@ class ItemList(Source[I], Generic[I]):
         return len(self._items)
 
     def item(self, index: int) -> Item[I]:
-        """Return the item of this number.
-
-        Raises:
-            UsageError: If there is none.
-        """
+        """Return the item of this number, from 0; raise a UsageError if there is none."""
         if not 0 <= index < len(self._items):
             raise UsageError(f"item {index}: there are only {len(self._items)}; lower the limit")
         return self._items[index]
@@ -312,9 +308,7 @@ def item_list_from_file(
 def item_set_key_of_file(path: Path, items: str) -> str:
     """Return the key of the items in a file: the file's name and the beginning of its SHA-256.
 
-    Args:
-        path: The file, as the user named it for the parameter `source`.
-        items: What it should hold, in the plural.
+    `items` says what the file should hold, in the plural.
 
     Raises:
         UsageError: If it cannot be read.

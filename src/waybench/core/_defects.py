@@ -23,7 +23,6 @@ class CodeLocation(NamedTuple):
     """A line of an environment's code.
 
     Attributes:
-        path: The file.
         line: The number of the line, from 1.
         function: The function that waybench called, which raised the exception itself or called what did.
         caller: The function of waybench that called it.
@@ -100,9 +99,6 @@ def reraise_as_defect(environment_id: str, action: str = "") -> Generator[None]:
     Errors that the user can mend, and those of the machine (a full disk, a library that is missing), go on as they are.
 
     `action` is the action of the block, such as "metric score"; by default the name of the function that was called.
-
-    Raises:
-        DefectError: If the block raises anything else.
     """
     try:
         yield

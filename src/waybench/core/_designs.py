@@ -23,9 +23,8 @@ Levels = range | tuple[int, ...]
 def max_failed_levels(best_of: bool) -> int:
     """Return the number of consecutive levels without a success after which a ladder ends.
 
-    Args:
-        best_of: Whether the environment counts the best of several attempts (`Scoring.best_of`). Where it does not, one
-            level without success is more often bad luck.
+    Where an environment does not count the best of several attempts (`Scoring.best_of`), one level without success is
+    more often bad luck.
     """
     return 1 if best_of else 2
 
@@ -33,10 +32,8 @@ def max_failed_levels(best_of: bool) -> int:
 def has_ladder_ended(failed_levels: Sequence[bool], best_of: bool) -> bool:
     """Return whether a ladder ends after the levels played so far.
 
-    Args:
-        failed_levels: Of each level, easiest first, whether all its items had a result and none a success. Nothing
-            follows from an infrastructure error, nor from what does not replay.
-        best_of: As of `max_failed_levels`.
+    `failed_levels` says of each level, easiest first, whether all its items had a result and none a success. Nothing
+    follows from an infrastructure error, nor from an episode that does not replay.
     """
     patience = max_failed_levels(best_of)
     return len(failed_levels) >= patience and all(failed_levels[-patience:])

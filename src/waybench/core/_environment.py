@@ -199,10 +199,9 @@ class Environment(Generic[I, S, A]):
         )
 
     def measure(self, record: EpisodeRecord) -> dict[str, float | None]:
-        """Return every metric of an episode, by name, the headline metric first.
+        """Return every metric of a finished episode, by name, the headline metric first.
 
-        Args:
-            record: The record of the finished episode, as a simulation confirms it.
+        The record is as a simulation confirms it.
 
         Raises:
             DefectError: If a metric raises an exception.
@@ -253,7 +252,6 @@ class PlayExtension:
     Whether scores with and without it are comparable is said by its options (`Option.separate_tables`).
 
     Attributes:
-        name: Its name.
         options: The options of play that it adds to those of an environment. Their default is None, or the value with
             which nothing changes.
         resolve: (environment, resolve_others, given options) -> resolved options. It takes its own out of the given
@@ -303,11 +301,9 @@ class ItemIndex:
 
     @classmethod
     def read(cls, value: object, names: Iterable[str]) -> "ItemIndex":
-        """Return the index that a JSON object describes.
+        """Return the index of a JSON object: variable -> [expected value at level 1, rise, weight].
 
-        Args:
-            value: Variable -> [expected value at level 1, rise, weight].
-            names: The variables that the environment declares.
+        `names` are the variables that the environment declares.
 
         Raises:
             UsageError: If it is none, or has other variables.
@@ -338,9 +334,7 @@ class ItemIndex:
     def equivalent_level(self, level: float, values: Mapping[str, float | None]) -> float:
         """Return the level of the average item that is as hard as this one, rounded to 1/20 of a doubling.
 
-        Args:
-            level: The item's level, above 0.
-            values: Its variables, 0 or more; one that is unknown counts as expected.
+        The level is above 0. The item's variables are 0 or more; one that is unknown counts as expected.
         """
         doublings = log2(level)
         index = doublings

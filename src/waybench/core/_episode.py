@@ -180,14 +180,11 @@ class Episode(Generic[I, S, A]):
         return self._stream.child(len(self._turns), purpose)
 
     def step(self, reply: Reply | str, execute: A | None = None) -> TurnRecord:
-        """Play one turn with a player's reply.
+        """Play one turn with a player's reply, and return it.
 
         Args:
             reply: What the player said.
             execute: What is done in place of what was said; where the play has a guide that gives an action, that is.
-
-        Returns:
-            The turn.
 
         Raises:
             WaybenchError: If the episode is over.
@@ -253,14 +250,11 @@ class Episode(Generic[I, S, A]):
         return tuple(belief for belief in self.environment.probes if belief.is_shown(self.options, self.state))
 
     def probe(self, belief: Belief[S], reply: Reply | str) -> ProbeRecord:
-        """Record the answer to a belief probe; the episode's state does not change.
+        """Record the answer to a belief probe and return the probe; the episode's state does not change.
 
         Args:
             belief: One of `beliefs`.
             reply: What the player said. Also a reply that was cut off is read as far as it goes.
-
-        Returns:
-            The probe, as the record has it.
 
         Raises:
             WaybenchError: If this is not asked now, or was asked before in this turn.

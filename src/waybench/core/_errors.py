@@ -42,9 +42,7 @@ class KitError(TypeError):
     """A value that a function or class of an environment gave to the kit does not fit.
 
     Args:
-        problem: What is wrong.
         advice: What to do, without a period.
-        subject: The function or class.
     """
 
     def __init__(self, problem: str, advice: str, subject: object) -> None:
@@ -64,12 +62,8 @@ def shorten_long_words(message: str) -> str:
 def unknown_name_message(kind: str, name: str, names: Iterable[str], also: Iterable[str] = (), meant: str = "") -> str:
     """Return the error message for an unknown name, which suggests the nearest known one.
 
-    Args:
-        kind: What is named.
-        name: The unknown name.
-        names: The names that exist.
-        also: Further names that exist and can be the nearest one, but are too many to list.
-        meant: The name that was meant, where that is known; by default the one that is spelled most alike.
+    `kind` says what is named. The names in `also` exist too and can be the nearest one, but are too many to list.
+    `meant` is the name that was meant, where that is known; by default the one that is spelled most alike.
     """
     choices = sorted({*names})
     near = [meant] if meant else difflib.get_close_matches(name[:80], sorted({*choices, *also}), n=1)
@@ -79,12 +73,9 @@ def unknown_name_message(kind: str, name: str, names: Iterable[str], also: Itera
 
 
 def plural(count: int, singular: str, several: str | None = None) -> str:
-    """Return "1 maze", "2 mazes", "1,000 mazes".
+    """Return a number with its noun: "1 maze", "2 mazes", "1,000 mazes".
 
-    Args:
-        count: The number.
-        singular: What there is one of.
-        several: What there are several of; by default `singular` with an "s".
+    `several` is the plural; by default `singular` with an "s".
     """
     return f"{count:,} {singular if count == 1 else several or singular + 's'}"
 

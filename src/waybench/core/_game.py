@@ -88,11 +88,7 @@ class Stream:
         return self._words.pop() if self._words else self._draw_block()
 
     def below(self, n: int) -> int:
-        """Return a uniform integer in [0, n).
-
-        Raises:
-            ValueError: If n < 1.
-        """
+        """Return a uniform integer in [0, n); raise a ValueError if n < 1."""
         if 0 < n <= _SMALL:
             value = self._words.pop() if self._words else self._draw_block()
             if value < _EVEN:
@@ -251,11 +247,7 @@ class Game(ABC, Generic[I, S, A]):
 
     @abstractmethod
     def decode(self, action: Json) -> A:
-        """Return the action that `encode` wrote.
-
-        Raises:
-            DataError: If no action is written in this way.
-        """
+        """Return the action that `encode` wrote; raise a DataError for anything else."""
 
     def forfeit(self, state: S) -> S:
         """Return the state after a reply that was not carried out; by default nothing happens."""

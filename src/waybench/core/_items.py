@@ -43,7 +43,6 @@ class Item(Generic[I]):
     """An instance with its place in a set.
 
     Attributes:
-        instance: The problem.
         id: Its name within the set, for tables and file names.
         level: Its difficulty level; its meaning is the environment's.
         key: The key of the set; a public set's name, or anything private.
@@ -84,11 +83,7 @@ class Source(ABC, Generic[I]):
         """Return the item of this number, from 0."""
 
     def head(self, count: int) -> list[Item[I]]:
-        """Return the first `count` items.
-
-        Raises:
-            UsageError: If count is negative.
-        """
+        """Return the first `count` items; raise a UsageError if count is negative."""
         if count < 0:
             raise UsageError(f"count is {count}: give a number of items of 0 or more")
         return [self.item(i) for i in range(count)]
@@ -103,8 +98,6 @@ class KeyedSource(Source[I]):
     """Items that are drawn by key: a subclass draws instances, and their places in the set follow.
 
     Args:
-        key: The set's key.
-        level: The level of its items.
         prove: Instance -> what is known of its solution; by default nothing is.
     """
 
@@ -156,9 +149,7 @@ class IsomorphicSource(Source[I]):
     """The isomorphic items of a source's items, each with the id, level and index of its original.
 
     Args:
-        source: The source of the originals.
         isomorph: (instance, key, number) -> isomorphic instance, as `Items.isomorph`.
-        prove: Instance -> what is known of its solution.
         number: The number of the isomorphic set, from 1.
     """
 

@@ -58,11 +58,7 @@ class JsonBounds:
         self._open = b""
 
     def check_next_part(self, part: bytes) -> None:
-        """Count the next part of a text and check the bounds so far.
-
-        Raises:
-            DataError: If there are too many brackets within each other, or too many values.
-        """
+        """Count the next part of a text; raise a DataError for too many nested brackets or too many values."""
         part = self._carry + part
         self._carry = b"\\" if (len(part) - len(part.rstrip(b"\\"))) % 2 else b""
         part = part[: len(part) - len(self._carry)].replace(b"\\\\", b"").replace(b'\\"', b"")
@@ -107,11 +103,7 @@ class Oversized:
 
 
 class MalformedError(ValueError):
-    """A JSON value that is malformed.
-
-    Args:
-        position: The index in the text where it goes wrong.
-    """
+    """A JSON value that is malformed; `position` is the index in the text."""
 
     def __init__(self, position: int) -> None:
         self.position = position

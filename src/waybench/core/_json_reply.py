@@ -78,12 +78,7 @@ class _Wanted:
 
 
 class _Answer(NamedTuple):
-    """The last answer.
-
-    Attributes:
-        value: The value; None if it is malformed.
-        is_mention: Whether it only mentions the format.
-    """
+    """The last answer: its value (None if it is malformed), and whether it only mentions the format."""
 
     value: Any
     is_mention: bool
@@ -124,15 +119,9 @@ def last_json_object(reply: str, key: str, *, unique: bool = False, texts: Texts
 
 
 def last_json_list(reply: str, keys: Iterable[str], texts: Texts = ENGLISH) -> list[Any] | Invalid | None:
-    """Return the last list of objects in a reply, as `last_json_object` returns an object; a key twice is malformed.
+    """Return the last list of objects in a reply, or as `Invalid` why it is malformed; None if there is none.
 
-    Args:
-        reply: The reply, without its reasoning.
-        keys: An object of the list must have one of these keys.
-        texts: The texts in which reasons are given.
-
-    Returns:
-        The list, or the reason why it is malformed, or None if there is none.
+    It is read as by `last_json_object`. One of its objects must have one of `keys`; a key twice is malformed.
     """
     answer = _last_answer(reply, _list_of_objects_with_key(tuple(keys)), texts)
     if answer is None or isinstance(answer, Invalid):

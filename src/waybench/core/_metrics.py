@@ -367,9 +367,7 @@ def general_failure_kind(record: EpisodeRecord, turns: Sequence[TurnRecord] | No
 def most_frequent_kind(causes: Iterable[FailureKind], kinds: Sequence[FailureKind]) -> FailureKind | None:
     """Return the most frequent of several failure kinds; None without any.
 
-    Args:
-        causes: The causes, one for each thing that went wrong.
-        kinds: All kinds; of equally frequent ones the first of these is returned.
+    Of equally frequent ones the one that is first in `kinds` is returned.
     """
     counts = Counter(causes)
     return max(counts, key=lambda kind: (counts[kind], -kinds.index(kind))) if counts else None

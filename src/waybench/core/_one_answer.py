@@ -14,7 +14,6 @@ class AnswerState(Generic[I]):
     """A question and the outcome of the answer.
 
     Attributes:
-        instance: The question.
         end: None before the answer.
     """
 

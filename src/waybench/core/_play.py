@@ -186,8 +186,6 @@ class Play(Generic[I, S, A]):
     """The play of an episode, as options determine it.
 
     Attributes:
-        game: The rules.
-        wording: The words.
         limits: What ends an episode from outside.
         turns: Instance -> most turns, where that depends on the instance; it has the last word over the limits'.
         guide: (state, random stream, turns so far) -> the action of a teacher that is carried out in place of whatever

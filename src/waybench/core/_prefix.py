@@ -58,11 +58,7 @@ class PrefixPart(NamedTuple):
 
 
 def parse_prefix(text: str) -> tuple[PrefixPart, ...]:
-    """Return the parts of a prefix as text, PLAYER:STEPS joined by "+": "oracle:4+random:1".
-
-    Raises:
-        UsageError: If it is none.
-    """
+    """Return the parts of a prefix as text ("oracle:4+random:1"); raise a UsageError for another form."""
     parts: list[PrefixPart] = []
     for part in text.split("+"):
         match = _PART.fullmatch(part)
@@ -83,11 +79,7 @@ def parse_prefix(text: str) -> tuple[PrefixPart, ...]:
 
 
 def _canonical_prefix(text: str, environment: AnyEnvironment) -> str:
-    """Return a prefix as canonical text, with players that the environment has.
-
-    Raises:
-        UsageError: If it is unfit, or names a player that the environment does not have.
-    """
+    """Return a prefix as canonical text; raise a UsageError if it is unfit, or the environment lacks a player."""
     if text.startswith(RECORD):
         path_and_turns(text)
         return text
@@ -106,11 +98,7 @@ def _canonical_prefix(text: str, environment: AnyEnvironment) -> str:
 
 
 def path_and_turns(text: str) -> tuple[str, int | None]:
-    """Return the path in a prefix `record:PATH:TURNS`, and the number of turns; None for all.
-
-    Raises:
-        UsageError: If there is no path, or the number is not fit.
-    """
+    """Return path and turns (None for all) of a prefix `record:PATH:TURNS`; raise a UsageError without a path."""
     path, separator, turns = text.removeprefix(RECORD).rpartition(":")
     if not separator or not re.fullmatch(r"-?[0-9]{1,7}", turns):
         path, turns = text.removeprefix(RECORD), ""

@@ -51,9 +51,7 @@ def candidate_answer_lines(reply: str, texts: Texts = _ENGLISH) -> list[str] | I
     that begins with it, in English or in the language of the texts. Lines of marks alone, such as the end of a code
     block, are passed over.
 
-    Args:
-        reply: The reply, without its reasoning.
-        texts: The texts of the question.
+    The reply is without its reasoning; `texts` are those of the question.
     """
     if len(reply) > LONGEST_REPLY:
         return Invalid(texts.fill("reply.long", count=len(reply), most=LONGEST_REPLY))
@@ -102,11 +100,7 @@ class Question(Generic[I, R]):
         return kit_tables(QUESTION_TEXTS, {}, self.texts) if self.texts else {}
 
     def question_text(self, instance: I, texts: Texts) -> str:
-        """Return the question.
-
-        Raises:
-            KitError: If it is no text.
-        """
+        """Return the question; raise a KitError if it is no text."""
         ask: Callable[..., str] = self.prompt
         text = ask(instance, texts) if self.texts else ask(instance)
         if type(text) is not str or not text.strip():
@@ -114,11 +108,7 @@ class Question(Generic[I, R]):
         return text
 
     def right_answer(self, instance: I) -> Any:
-        """Return the right answer.
-
-        Raises:
-            KitError: If it is neither a text nor a whole number.
-        """
+        """Return the right answer; raise a KitError if it is neither a text nor a whole number."""
         right: object = self.answer(instance)
         if type(right) not in (str, int):
             raise KitError(f"the right answer is {right!r:.80}", "return a text or a whole number", self.answer)

@@ -75,12 +75,9 @@ class TurnRecord(NamedTuple):
 
     Attributes:
         reply: The raw reply, as it came.
-        outcome: The turn's outcome.
         reason: Why the reply was not carried out, if it was not.
         action: What was said, as a JSON value; None if the reply was not parsed and the protocol took no action for it.
         executed: What was done in place of what was said (teacher guiding); None where nothing was put in its place.
-        reward: The step's reward.
-        events: What happened.
         message: The feedback to the player, also where the episode ended before it was sent.
         usage: Tokens and time, if known.
         prefix: The reference player that gave the reply before the episode was handed over (the option `prefix`); ""
@@ -204,7 +201,6 @@ class EpisodeRecord:
         agent: The agent that worked out the replies with the player, as NAME[:arg=value,...]; "" for the player alone,
             and then JSON has no such field.
         opening: The messages shown before the first reply.
-        turns: The turns so far.
         end: How it ended; None while it goes on.
         error: The error's text where the end is an infrastructure error.
         probes: The belief probes, in the order in which they were asked; JSON has the field only if there are any.

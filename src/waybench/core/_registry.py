@@ -43,7 +43,6 @@ class Registry:
     """Environments by id.
 
     Args:
-        entries: The lines of the catalogue.
         group: Name of the entry points by which installed packages add lines, each an `Entry` or a function
             that returns one. They are loaded once, when an id is unknown or all lines are listed.
 
@@ -57,11 +56,7 @@ class Registry:
         self.built_in = tuple(self._entries[id_] for id_ in sorted(self._entries))
 
     def register(self, entry: Entry) -> None:
-        """Add an environment to the catalogue.
-
-        Raises:
-            WaybenchError: If the id is taken.
-        """
+        """Add an environment to the catalogue; raise a WaybenchError if the id is taken."""
         if entry.id in self._entries:
             raise WaybenchError(f"environment {entry.id!r} exists already: choose another id")
         self._entries[entry.id] = entry
@@ -91,11 +86,7 @@ class Registry:
                 warnings.warn(warning, CatalogueWarning, stacklevel=3)
 
     def find_entry(self, env_id: str) -> Entry:
-        """Return the entry of an environment's id.
-
-        Raises:
-            UsageError: If there is none.
-        """
+        """Return the entry of an environment's id; raise a UsageError if there is none."""
         if env_id not in self._entries:
             self._register_installed()
         entry = self._entries.get(env_id)

@@ -69,12 +69,7 @@ _INVISIBLE = dict.fromkeys(map(ord, _DELETED))
 
 
 class ReplyParts(NamedTuple):
-    """The parts of a reply.
-
-    Attributes:
-        answer: What is left for a wording to read.
-        reasoning: The reasoning, without its marks; "" if there is none.
-    """
+    """The answer in a reply, which a wording reads, and its reasoning without marks; "" for no reasoning."""
 
     answer: str
     reasoning: str
@@ -249,11 +244,7 @@ def join_think_tags(opening: str, closing: str) -> str:
 
 
 def split_think_tags(think_tags: str) -> list[str]:
-    """Return the opening and the closing mark of a value of the option `think_tags`.
-
-    Raises:
-        UsageError: If it is not two different marks.
-    """
+    """Return the two marks in a value of the option `think_tags`; raise a UsageError unless they are two and differ."""
     tags = [tag.strip() for tag in think_tags.strip().split("\n" if "\n" in think_tags.strip() else " ") if tag.strip()]
     if len(tags) != 2 or tags[0].lower() == tags[1].lower() or max(map(len, tags)) > _LONGEST_MARK:
         raise UsageError(
@@ -284,8 +275,7 @@ def looks_like_reasoning(text: str) -> bool:
 def reasoning_warning(replies: Sequence[str]) -> str:
     """Return a warning about replies that look like reasoning without marks, with an excerpt; "" for none.
 
-    Args:
-        replies: Replies that had to name an action and in which no mark was, such as the first `FIRST_REPLIES`.
+    The replies had to name an action and have no mark, such as the first `FIRST_REPLIES`.
     """
     thoughts = [reply for reply in replies if looks_like_reasoning(reply)]
     if not thoughts:

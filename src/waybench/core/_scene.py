@@ -43,9 +43,7 @@ class Scene:
     def svg(self, *, board_id: str = "", reuse: bool = False) -> str:
         """Return the drawing as an `<svg>` element.
 
-        Args:
-            board_id: An id in the page for the board.
-            reuse: Whether the page has a board with this id already, which is shown again.
+        With `reuse`, the page has a board with the id `board_id` already, which is shown again.
         """
         (width, height), (x, y), board = self.size, self.corner, "".join(self.board)
         if board and reuse:

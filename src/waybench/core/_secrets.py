@@ -130,11 +130,7 @@ def key_commitment(key: str) -> str:
 
 
 def checked_commitment(text: str) -> str:
-    """Return a commitment that a user gave, if it has the right form.
-
-    Raises:
-        UsageError: If it has another form.
-    """
+    """Return a commitment that a user gave; raise a UsageError if it has another form."""
     if not _FORM.fullmatch(text):
         raise UsageError(f"{text[:90]!r} is no commitment: give what `waybench commit` prints (waybench-key-1:...)")
     return text
@@ -189,11 +185,7 @@ def read_key(text: str) -> str:
 
 
 def key_for_log(text: str) -> str:
-    """Return a key that a user gave in a form without the secret, for logs: a reference or a label.
-
-    Raises:
-        UsageError: As `read_key`.
-    """
+    """Return a key that a user gave (`read_key`) without the secret, for logs: a reference or a label."""
     label = private_key_label(read_key(text))
     match = _REFERENCE.fullmatch(text)
     return label if match is None else f"{match[1]}:{match[2]}#{label.removeprefix('private-')}"

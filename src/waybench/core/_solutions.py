@@ -217,10 +217,8 @@ class Searched(Solutions[I, S, A]):
         return table
 
     def remaining(self, state: S) -> int | None:
-        """Return the cost of a best solution from a state: 0 if it is solved, None if there is no solution.
-
-        Raises:
-            DataError: If more than `most` positions can be reached from it.
+        """Return the cost as `Solutions.remaining` does; raise a DataError if more than `most` positions can be
+        reached.
         """
         return self.cost_by_reachable_state(state)[state]
 

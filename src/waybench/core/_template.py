@@ -81,14 +81,11 @@ def read_toml_file(
 ) -> tuple[str, Path, Mapping[str, Json]]:
     """Return the content of a TOML file that an option of play names.
 
-    Args:
-        reference: "file:" and the path.
-        option: The name of the option.
-        kind: What the file should be, for messages: "a template".
-        text_key: The key of the text of a file whose name does not end in ".toml"; None if all files are TOML.
+    `reference` is "file:" and the path; `kind` says what the file should be, for messages: "a template". `text_key` is
+    the key of the text of a file whose name does not end in ".toml"; None if all files are TOML.
 
     Returns:
-        What messages about it begin with, its path, and its content.
+        The beginning of messages about the file, its path, and its content.
 
     Raises:
         UsageError: If it cannot be read.

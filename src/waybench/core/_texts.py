@@ -219,10 +219,7 @@ def texts_in(language: str, tables: TextTables) -> Texts:
 def kit_tables(kit: TextTables, english: Mapping[str, str], tables: TextTables) -> TextTables:
     """Return the texts of the kit and of an environment by language, English first (`Playing.texts`).
 
-    Args:
-        kit: The texts of the kit; an environment can give others of these names.
-        english: The English texts of the environment.
-        tables: Its texts by language.
+    The environment's texts go before those of the kit; `english` has its English ones, `tables` those of all languages.
     """
     languages = dict.fromkeys((ENGLISH_NAME, *tables))
     return {

@@ -119,10 +119,7 @@ class Price:
     def cost(self, input_tokens: float, output_tokens: float, cached: float = 0) -> float:
         """Return the cost of tokens in dollars.
 
-        Args:
-            input_tokens: Of requests.
-            output_tokens: Of replies.
-            cached: Those of the requests' that were read from the provider's cache.
+        `cached` is the number of the input tokens that were read from the provider's cache.
         """
         return (
             (input_tokens - cached) * self.input + cached * self.input_cache_read + output_tokens * self.output
@@ -145,10 +142,7 @@ def read_prices(path: Path) -> dict[str, Price]:
 def price_table_json(models: Iterable[str], path: Path | None = None, known: Mapping[str, Price] | None = None) -> str:
     """Return a table of prices as JSON for a user to fill in; unknown prices are null.
 
-    Args:
-        models: Names of models as in the logs.
-        path: A table that the user has; what is in it stays as it is.
-        known: Model -> its prices, for models that are not in that table.
+    What is in the user's table at `path` stays as it is; `known` has the prices of models that are not in it.
 
     Raises:
         UsageError: If there is such a file and it is no table of prices.

@@ -53,10 +53,7 @@ def open_private_file(path: Path, mode: str, *, encoding: str | None = None) -> 
 def read_text_file(path: Path, max_bytes: int, what: str) -> str:
     """Return a user's text file, in UTF-8 or UTF-16, with line feeds as line ends.
 
-    Args:
-        path: The file (see `user_path`).
-        max_bytes: The largest size.
-        what: What it should be, for messages: "a file of maps".
+    The path is one of `user_path`; `what` says what the file should be, for messages: "a file of maps".
 
     Raises:
         UsageError: If it cannot be read.
@@ -137,10 +134,7 @@ def numbered_json_values(text: str, name: str, what: str) -> Iterator[tuple[int,
 
     So it reads JSON lines, and values that take several lines each.
 
-    Args:
-        text: The text, with line feeds as line ends.
-        name: The file's name in messages.
-        what: What it should be, for messages.
+    The text has line feeds as line ends. `name` is the file's name in messages, and `what` says what it should be.
 
     Raises:
         DataError: If it is no JSON, or has a name twice in one object.
@@ -179,10 +173,7 @@ def numbered_json_lines(stream: IO[bytes], max_bytes: int, name: str) -> Iterato
     Lines are read one at a time, and are not parsed. A list, an object that takes several lines, and a text in UTF-16
     are read whole.
 
-    Args:
-        stream: The file.
-        max_bytes: The largest size of a line, and of what is read whole; None is yielded in place of a longer one.
-        name: The file's name in messages.
+    `max_bytes` is the largest size of a line, and of what is read whole; None is yielded in place of a longer one.
 
     Raises:
         DataError: If the file is compressed, or what is read whole is no text.
@@ -246,11 +237,7 @@ def _numbered_json_parts(text: str) -> Iterator[tuple[int, str]]:
 
 
 def object_without_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    """Return a JSON object of its pairs, as `object_pairs_hook` of the json module.
-
-    Raises:
-        DataError: If a name occurs twice.
-    """
+    """Return a JSON object of its pairs, for `object_pairs_hook`; raise a DataError if a name occurs twice."""
     values = dict(pairs)
     if len(values) < len(pairs):
         names: set[str] = set()
@@ -267,11 +254,7 @@ def _raise_for_constant(name: str) -> NoReturn:
 
 
 def make_writable_folder(folder: Path) -> Path:
-    """Create a folder if need be, check that files can be written there, and return it.
-
-    Raises:
-        UsageError: If that cannot be done.
-    """
+    """Create a folder if need be, and return it; raise a UsageError if files cannot be written there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".waybench-write-test"

@@ -17,7 +17,6 @@ class ActionTool(NamedTuple):
     """A tool by which a player acts.
 
     Attributes:
-        name: Its name.
         doc: What it does, in a sentence.
         parameters: Name -> JSON schema with a "description"; all of them are required. The types "string" (with or
             without "enum"), "integer", "array" ("items", "maxItems") and "object" ("properties") are known.
@@ -32,7 +31,6 @@ class ToolCall(NamedTuple):
     """A call of a tool.
 
     Attributes:
-        name: The tool's name.
         arguments: The arguments; empty if they could not be read.
         error: Why they could not be read, in the words of the program that read them; "" if they could.
     """
@@ -68,7 +66,6 @@ class Message(NamedTuple):
 
     Attributes:
         role: "system", "user" or "assistant".
-        text: What it says.
         turn: For an assistant's message, the number of the turn (from 0) whose reply it is.
         picture: For a user's message, the picture below the text; None without one.
     """

@@ -45,11 +45,7 @@ class Workers(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """Copies of this process.
-
-    Attributes:
-        processes: Their number; 1 for none but this one.
-    """
+    """Workers that are `processes` copies of this process; 1 for none but this one."""
 
     processes: int = PROCESSES
 

@@ -57,11 +57,7 @@ def _warn_about_entry(message: str) -> None:
 
 
 def find_download(name: str) -> Download:
-    """Return a published data set by its name.
-
-    Raises:
-        UsageError: If there is none of this name.
-    """
+    """Return a published data set by its name; raise a UsageError if there is none."""
     if name not in published_downloads():
         raise UsageError(unknown_name_message("data set", name, published_downloads()))
     return published_downloads()[name]

@@ -16,7 +16,6 @@ class TokenAccess:
     A browser cannot send the header: it opens an address of the server with ?token=TOKEN once, and gets a cookie.
 
     Args:
-        app: The application.
         token: What clients have to send as "Authorization: Bearer TOKEN"; None to ask for none.
     """
 

@@ -114,21 +114,13 @@ class Curriculum:
         return session
 
     def add(self, record: EpisodeRecord) -> None:
-        """Update the success rates with a finished episode.
-
-        Raises:
-            UsageError: If it is of another environment or level.
-        """
+        """Update the success rates with a finished episode; raise a UsageError for another environment or level."""
         if record.env != self.environment.id:
             raise UsageError(f"an episode of {record.env}: this curriculum is for {self.environment.id}")
         self.update(int(record.item["level"]), self.environment.difficulty.is_success(record))
 
     def update(self, level: int, solved: bool) -> None:
-        """Update the success rates with the outcome of an episode of a level.
-
-        Raises:
-            UsageError: If the level is none of the curriculum's.
-        """
+        """Update the success rates with an outcome at a level; raise a UsageError for a level that is not its own."""
         if level not in self._used:
             raise UsageError(f"level={level}: the levels are {', '.join(map(str, self.levels))}")
         index = self.levels.index(level)

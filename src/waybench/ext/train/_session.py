@@ -57,7 +57,6 @@ class SplitSource(Source[I]):
     number in `Item.index`, so that it is made again from key, level and index as any other item.
 
     Args:
-        source: The source.
         split: The name of the split: "train", "validation" or "test".
 
     Raises:
@@ -235,11 +234,7 @@ class Session:
         return self.environment.playing.illegal or turn.message.partition("\n")[0]
 
     def record(self) -> EpisodeRecord:
-        """Return the record of the present episode.
-
-        Raises:
-            UsageError: Before the first episode.
-        """
+        """Return the record of the present episode; raise a UsageError before the first one."""
         if self.episode is None:
             raise UsageError("no episode has started: start one")
         return self.episode.record()
@@ -271,11 +266,7 @@ class Session:
 def split_play_and_source_options(
     environment: Environment[Any, Any, Any], options: Mapping[str, Json]
 ) -> tuple[dict[str, Json], dict[str, Json]]:
-    """Divide options into those of play and those of the source of items.
-
-    Raises:
-        UsageError: If an option is neither.
-    """
+    """Divide options into those of play and those of the source; raise a UsageError for others."""
     of_play = {option.name for option in environment.play_options}
     of_source = {option.name for option in environment.items.options}
     for name in options:

@@ -34,8 +34,6 @@ class Draft:
     """A world as far as it is written.
 
     Attributes:
-        rows: Rows that the map is to have.
-        columns: Columns that it is to have.
         count: Objectives that it is to have.
         theme: What it is to be about; empty if that is the model's choice.
         others: Names of the characters beside protagonist (the player) and antagonist (the enemy).

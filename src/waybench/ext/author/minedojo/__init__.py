@@ -122,11 +122,7 @@ class MinedojoTerrain:
         return self._biome
 
     def view(self, body: Body) -> Raw:
-        """Return the observation made at one of the last places.
-
-        Raises:
-            UsageError: For another place.
-        """
+        """Return the observation made at one of the last places; raise a UsageError for another place."""
         with self._lock:
             if body not in self._seen:
                 raise UsageError("engine=minedojo shows only where its player has been: its world cannot be reset")

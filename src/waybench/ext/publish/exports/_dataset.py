@@ -41,7 +41,6 @@ class DatasetConfig:
         parameters: The task's parameters that are not the default, as "name=value".
         environments: Id of each environment -> its version.
         levels: The levels of the items, each once.
-        n_items: Number of items.
         set_hash: SHA-256 of the items' ids and hashes (`waybench.core._items.item_set_hash`).
         n_bytes: Size of the rows in bytes, uncompressed.
     """

@@ -23,7 +23,6 @@ class Committed(NamedTuple):
     """A file of a commitment to a run.
 
     Attributes:
-        file: Its name.
         content: What it says; empty if it cannot be read.
         time: When it was committed; None if it does not count.
         signer: Who signed that.

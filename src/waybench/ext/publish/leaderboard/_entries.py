@@ -83,11 +83,7 @@ class StatusFile(NamedTuple):
 
 
 def read_settings(folder: Path) -> Settings:
-    """Return the settings in a leaderboard's folder; the defaults without a file of settings.
-
-    Raises:
-        UsageError: If the file is not right.
-    """
+    """Return the settings in a leaderboard's folder, or the defaults; raise a UsageError if their file is not right."""
     path = folder / SETTINGS
     if not path.exists():
         return Settings()
@@ -101,11 +97,7 @@ def read_settings(folder: Path) -> Settings:
 
 
 def read_status(path: Path) -> StatusFile:
-    """Return the maintainers' status of a submission from its file.
-
-    Raises:
-        UsageError: If the file is not right.
-    """
+    """Return the maintainers' status of a submission; raise a UsageError if its file is not right."""
     file = StatusFile(**_read_toml(path, {"status": str, "note": str, "sha256": str}))
     if file.status not in ("", "run again", "community", "withdrawn"):
         raise UsageError(f"{path.name}: status is {file.status[:40]!r}; it can be run again, community or withdrawn")

@@ -63,7 +63,6 @@ class ShardPlan:
 
     Attributes:
         start: Number of the first item.
-        count: Number of items.
         size: Items of a shard; the last one may have fewer.
     """
 
@@ -75,11 +74,7 @@ class ShardPlan:
         return -(-self.count // self.size)
 
     def items_of_shard(self, number: int) -> NumberRange:
-        """Return the range of items of a shard.
-
-        Raises:
-            UsageError: If there is no such shard.
-        """
+        """Return the range of items of a shard; raise a UsageError if there is no such shard."""
         if not 0 <= number < len(self):
             raise UsageError(f"shard {number}: there are {len(self):,}, numbered from 0")
         first = number * self.size
@@ -120,11 +115,7 @@ def count_items_in_manifest(store: ShardFolder) -> int | None:
 
 
 def has_same_description(store: ShardFolder, description: Mapping[str, Json]) -> bool:
-    """Return whether a folder has this description of its items; False if it has none.
-
-    Raises:
-        UsageError: If it is the description of other shards.
-    """
+    """Return whether a folder has this description, False for none; raise a UsageError if it has another one."""
     content = store.read_bytes(DESCRIPTION)
     if content is None:
         return False
@@ -143,11 +134,7 @@ def write_description(store: ShardFolder, description: Mapping[str, Json]) -> No
 
 
 def parse_json_object(content: bytes, where: str) -> dict[str, Json]:
-    """Return a JSON object from a file's content.
-
-    Raises:
-        UsageError: If the content is none.
-    """
+    """Return a JSON object from a file's content; raise a UsageError if it is none."""
     try:
         value = json.loads(content)
     except ValueError:
@@ -174,11 +161,7 @@ def write_manifest(store: ShardFolder, description: Mapping[str, Json], shards: 
 
 
 def read_manifest(store: ShardFolder) -> tuple[dict[str, Json], list[Shard]]:
-    """Return a folder's manifest, and the shards that it lists.
-
-    Raises:
-        UsageError: If there is none, or it is damaged.
-    """
+    """Return a folder's manifest and the shards in it; raise a UsageError if it is missing or damaged."""
     content = store.read_bytes(MANIFEST)
     if content is None:
         raise UsageError(
