@@ -2,5 +2,5 @@
 
 from waybench.cli import main
 
-if __name__ == "__main__":  # and not when a process that this one started looks at what it was started by
+if __name__ == "__main__":  # not in the processes that this one starts, which import this module
     main()

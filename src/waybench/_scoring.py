@@ -33,7 +33,7 @@ MOST_ATTEMPTS = 10**9
 # With the longest line that is read, the worst that these limits let through takes about 3 GB.
 MOST_VALUES = 2_000_000  # of a line, counted by commas and opening brackets
 MOST_CHARACTERS = 1 << 28  # characters of all messages to the player: a history in each of them grows by the square
-_FIELDS = ("instance", "replies", "options", "examples")  # what a score would be wrong without
+_FIELDS = ("instance", "replies", "options", "examples")  # fields without which a score would be wrong
 _LOOKALIKE = 0.85  # a field of the user's own ("instance_id") is passed over, a misspelt one of ours is not
 _MOST_COMPARED = 100
 

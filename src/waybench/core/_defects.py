@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from waybench.core._errors import DataError, DefectError, KitError, WaybenchError
 
-DEFECT = "defect in environment "  # what the message of every `DefectError` begins with
+DEFECT = "defect in environment "  # the beginning of the message of every `DefectError`
 _LONGEST = 300  # characters of an exception's own text
 _OURS = __name__.partition(".")[0]
 _SOURCES = Path(__file__).parents[1]

@@ -67,10 +67,8 @@ class StreamPosition(NamedTuple):
     """The place of an item in the stream of items that a comparison plays until it is decided.
 
     Attributes:
-        stream: What tells the stream from others.
+        stream: The name of the stream, which no other one has.
         unit: The number of the unit that the item is in, from 0.
-        items: Number of items in the unit.
-        attempts: Number of attempts at each.
     """
 
     stream: str

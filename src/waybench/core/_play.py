@@ -32,7 +32,7 @@ RESERVED_NAMES = frozenset(
 # Of these, those that say which items of a set are played and what is measured besides, and not how.
 _SAME_PLAY = frozenset(("key", "limit", "data_dir", SHARD, PROBE, "budget", "prices", "most", "batch"))
 EASIER, HARDER, OTHER, NO_EFFECT = "easier", "harder", "other", "none"  # effects of options
-TEMPLATE_PREFIX = "file:"  # what a value of it begins with that is no choice but a file of the user's
+TEMPLATE_PREFIX = "file:"  # the beginning of a value that names a file of the user's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

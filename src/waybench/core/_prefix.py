@@ -35,7 +35,7 @@ PREFIX_OPTION = Option(
     "record of the item. By default none.",
 )
 PREFIX_REPLIES = "prefix_replies"  # in records, the replies of a prefix that comes from a file of records
-RECORD = "record:"  # what the value begins with that names a file of records
+RECORD = "record:"  # the beginning of a value that names a file of records
 RECORDED = "record"  # the mark of the turns that come from it
 _EXAMPLES = "oracle:5, oracle:-3 or oracle:4+random:1"
 _MOST_STEPS = 100_000

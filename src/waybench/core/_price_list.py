@@ -61,7 +61,7 @@ class Prices(Mapping[str, Price]):
         return True
 
     def source_note(self, models: Iterable[str]) -> str:
-        """Return the source of list prices of some models as a note; "" if the user gave all prices."""
+        """Return the source of list prices of some models as a note; "" if no list price is used."""
         listed = (model for model in models if model not in self.given and not model.startswith(_FREE))
         if self.of_all is not None or all(list_price(model) is None for model in listed):
             return ""

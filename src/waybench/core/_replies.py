@@ -309,7 +309,7 @@ def message_text(content: object) -> str | None:
 
 
 def is_message_content(value: object) -> bool:
-    """Return whether a value is a message, or a list of parts without text."""
+    """Return whether a value is a message, or a list of parts that are all reasoning."""
     if isinstance(value, list | tuple):
         return all(map(_is_reasoning_part, cast("list[object]", value)))
     names = ("content", "text")

@@ -139,7 +139,10 @@ class Solutions(ABC, Generic[I, S, A]):
             state = transition.state
 
     def failure(self, record: EpisodeRecord) -> FailureKind:
-        """Return the kind of failure of a record: `DEAD_END` if its last state has no solution, or a general one."""
+        """Return the failure of a record: `DEAD_END` if its last state has no solution, or a general kind.
+
+        Unreadable replies and illegal actions go before a dead end.
+        """
         general = general_failure_kind(record)
         if general in (*NO_ANSWER, ILLEGAL):
             return general
@@ -217,9 +220,7 @@ class Searched(Solutions[I, S, A]):
         return table
 
     def remaining(self, state: S) -> int | None:
-        """Return the cost as `Solutions.remaining` does; raise a DataError if more than `most` positions can be
-        reached.
-        """
+        """Return the cost as `Solutions.remaining` does; raise a DataError if `most` positions do not suffice."""
         return self.cost_by_reachable_state(state)[state]
 
     def _states_after_start(self, state: S) -> list[S]:

@@ -18,7 +18,7 @@ from waybench.core._wording import ActionTool, DerivedWording, Invalid, ToolCall
 
 INTERFACE = "interface"  # an option of play of every environment, in addition to its own
 TOOLS, _TEXT = "tools", "text"
-TOOLS_PREFIX = "tools:"  # what the name of such a wording begins with, in records
+TOOLS_PREFIX = "tools:"  # the beginning of such a wording's name, in records
 INTERFACE_OPTION = Option(
     name=INTERFACE,
     default=_TEXT,

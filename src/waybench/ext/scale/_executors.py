@@ -328,7 +328,6 @@ class RayCluster:
 
     Args:
         address: Address of the cluster, or "auto"; "" starts one on this machine.
-        gpus: GPUs that each job needs.
 
     Raises:
         UsageError: If Ray is not installed.

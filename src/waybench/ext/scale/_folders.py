@@ -185,7 +185,7 @@ def _is_safe_file_name(name: str) -> bool:
 def mirror_folder(
     folder: StorageFolder, work: Path, is_wanted: Callable[[str], bool], warn: Callable[[str], None]
 ) -> Generator[None]:
-    """Give a local copy of a folder's logs and journals whose changes are copied back.
+    """Keep a local copy of a folder's logs and journals during the block, and copy its changes back.
 
     What is new goes there every second, each file whole. What an earlier call left here, since its process was killed
     or the other side did not answer, goes there as well.

@@ -56,7 +56,7 @@ class GameMemory(Playable, Protocol):
 
 @dataclass(slots=True)
 class _Evidence:
-    """What a walk says about each two bytes that follow each other; shapes (bytes - 1,), by the first one's address.
+    """The evidence of a walk about each two neighbouring bytes; shapes (bytes - 1,), by the first one's address.
 
     Attributes:
         failed: How many tests the two bytes fail: they differ though the room is the same, or the other way round.

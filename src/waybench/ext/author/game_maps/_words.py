@@ -9,7 +9,7 @@ from waybench.envs.textmap._place_map import WalkthroughStep
 from waybench.envs.textmap.worlds._data import DIRECTIONS, opposite_action
 from waybench.envs.textmap.worlds._play import ABBREVIATIONS
 
-PlaceId = int | str  # what the game itself tells its places apart by
+PlaceId = int | str  # the game's own id of a place
 
 _LONGEST = 70  # characters
 _FRAMED = re.compile(r"-= (.+) =-")  # as TextWorld writes it

@@ -73,7 +73,6 @@ class StatusFile(NamedTuple):
 
     Attributes:
         status: "run again", "community" or "withdrawn"; "" to leave it to the verification.
-        note: Why, in a sentence.
         sha256: SHA-256 of the submission; "" for any.
     """
 
@@ -144,7 +143,6 @@ class SignedScores(NamedTuple):
 
     Attributes:
         low: Lower end of the 95 % interval; None if it is not known.
-        high: Upper end.
         lost: What the score lacks: "n = 4 of 10; 16.000 to 76.000"; "" if it lacks nothing.
     """
 

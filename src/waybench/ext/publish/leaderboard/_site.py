@@ -67,12 +67,9 @@ _ABOUT = (
 
 
 class BoardReport(NamedTuple):
-    """A part of a leaderboard.
+    """A part of a leaderboard: the folder of its report, its matrix (also as a table), and its options.
 
     Attributes:
-        folder: The folder of its report.
-        matrix: Its matrix of models by families.
-        table: The same as a table.
         options: What its runs have other than the declared presets with their default options, in words.
     """
 

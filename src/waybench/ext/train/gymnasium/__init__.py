@@ -205,8 +205,6 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
     (`AutoresetMode.NEXT_STEP`).
 
     Args:
-        num_envs: The number of episodes at once.
-        env_id: The environment's id in the catalogue.
         **settings: As `TextEnv`.
     """
 
