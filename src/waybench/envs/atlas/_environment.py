@@ -63,12 +63,12 @@ _KEYS = dict(zip(DIRECTIONS, ("up", "right", "down", "left"), strict=True))
 
 
 def _recorded_condition(record: EpisodeRecord) -> Condition:
-    """Return the condition of a record."""
+    """Return the condition in which a recorded episode was played."""
     return CONDITIONS[record.options[CONDITION]]
 
 
 def _event_sum(record: EpisodeRecord, event: str) -> float:
-    """Return the sum of an event over the turns of a record."""
+    """Return the sum of an event's values over the turns of a record."""
     return float(sum(turn.events.get(event, 0) for turn in record.turns))
 
 
@@ -87,7 +87,7 @@ def _fewest_moves_to_succeed(record: EpisodeRecord) -> float:
 
 def _efficiency(record: EpisodeRecord) -> float | None:
     # A walk that meets another closure than the shortest route's can be shorter than the reference.
-    """Return the fewest moves divided by the moves made; None without success."""
+    """Return the fewest moves divided by the moves made, at most 1; None without success."""
     solved = record.end is End.SOLVED
     return min(1.0, _fewest_moves_to_succeed(record) / _event_sum(record, "moves")) if solved else None
 
@@ -99,12 +99,12 @@ def action_turns(record: EpisodeRecord) -> Sequence[TurnRecord]:
 
 
 def _most_moves(world: World, condition: Condition) -> int:
-    """Return an upper bound of the moves of an episode."""
+    """Return an upper bound on the moves of an episode."""
     return first_leg_budget(world, condition) * (5 if condition.explores else 1)
 
 
 def _most_turns(world: World, condition: Condition) -> int:
-    """Return an upper bound of the turns of an episode."""
+    """Return an upper bound on the turns of an episode."""
     parts = len(story_parts(world)) if condition.parts else 0
     return parts + (_most_moves(world, condition) if condition.steps else 1)
 
@@ -236,7 +236,7 @@ AWAY = FailureKind("off_route", "moves off the route", "The move leads no nearer
 
 
 def steps_to_first_error(record: EpisodeRecord) -> Iterator[Step]:
-    """Yield the moves of an episode up to the first that leads nowhere or off the route."""
+    """Yield the moves and unread replies of an episode, up to and including the first error."""
     game = WorldGame(_recorded_condition(record))
     state = game.start(decode(record.instance))
     for number, turn in enumerate(record.turns):

@@ -98,13 +98,11 @@ class Walk(NamedTuple):
     """A walk through a world so far.
 
     Attributes:
-        world: The world.
-        condition: The condition.
         trail: The places after each move, the start first; a move that led nowhere repeats the place.
         part: Number of the part of the story that the player is reading, from 1; one more with the question.
-        targets_reached: Number of targets that were reached: 0 on the way to the goal.
-        moves_left: Moves that are left on this leg of the way.
-        closed: The number of the passage that was found closed or is known to be; -1 for none.
+        targets_reached: Number of targets reached so far.
+        moves_left: Moves left on this leg.
+        closed: Number of the passage known to be closed; -1 if none is.
     """
 
     world: World
@@ -245,7 +243,7 @@ class WorldGame(Game[World, Walk, Moves]):
         return None if state.moves_left > 0 else End.FAILED
 
     def forfeit(self, state: Walk) -> Walk:
-        """Count a reply that names no move as one that leads nowhere; a route that cannot be read is none.
+        """Count an invalid reply as a move that leads nowhere, or as no route at all, which ends the episode.
 
         The story goes on whatever is replied.
         """
@@ -286,7 +284,7 @@ def leads_away_from_target(state: Walk, after: int) -> bool:
 
 @lru_cache(maxsize=512)
 def _cached_distances(world: World, target: int, closed: int) -> list[int]:
-    """Return the number of moves from each place to a target (cached)."""
+    """Return the number of moves from each place to a target (cached); -1 where there is no way."""
     return plan_of(world).distances(target, closed)
 
 

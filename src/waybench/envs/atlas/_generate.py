@@ -67,7 +67,7 @@ def _draw_cells_and_passages(rng: Stream, level: int, places: int) -> tuple[list
     room: list[list[Cell]] = []  # place -> the free cells beside it
 
     def add_place(cell: Cell) -> None:
-        """Put a place on a cell."""
+        """Put the next place on a cell."""
         taken[cell] = len(cells)
         cells.append(cell)
         adjacent = _adjacent_cells(side)[cell]
@@ -183,7 +183,7 @@ def _draw_start_and_goal(rng: Stream, cells: Sequence[Cell], passages: Passages,
 def _sources_by_move_limit(world: Plan, moves: int) -> list[list[int]]:
     """Return by limit of moves and by place the places from which it can be reached within the limit, as bits.
 
-    Sets of bits reach all places from all others in a tenth of the time that searching from each takes.
+    Sets of bits take a tenth of the time of a search from each place.
     """
     within = [[1 << place for place in range(len(world.exits))]]
     for _ in range(moves):
@@ -211,7 +211,7 @@ def greedy_move(
     goal_x, goal_y = cells[plan.goal]
 
     def visits_and_distance(direction: str) -> tuple[int, int]:
-        """Return how often a neighbour was visited, and its distance from the goal by air."""
+        """Return how often a neighbour was visited, and its squared distance from the goal by air."""
         after = plan.place_after(place, direction)
         x, y = cells[after]
         return visits.get(after, 0), (x - goal_x) ** 2 + (y - goal_y) ** 2
@@ -265,7 +265,10 @@ def _draw_exploration_length(plan: Plan, rng: Stream) -> int:
 
 
 def _way_to_unused_exit(plan: Plan, start: int, used: set[int], rng: Stream) -> list[str]:
-    """Return the moves by `used` passages to a nearest unused one, and through it; ties are broken at random."""
+    """Return the moves by `used` passages to a nearest unused one, and through it; [] if none can be reached.
+
+    Ties are broken at random.
+    """
     last: dict[int, tuple[int, str]] = {start: (start, "")}  # place -> the last move of the way to it, and from where
     edge = [start]
     while edge:
@@ -307,8 +310,8 @@ def story_leak(plan: Plan, walk: Sequence[int]) -> tuple[int, int, int]:
 
     Returns:
         The fewest moves of a piece of it between start and goal, in either direction; the fewest of a piece from the
-        start to the goal with its loops left out; and the most moves of the route that it tells one after another, in
-        either direction.
+        start to the goal with its loops left out (both `len(walk)` without such a piece); and the most moves of the
+        route that it tells one after another, in either direction.
     """
     ends = [(at, place) for at, place in enumerate(walk) if place in (plan.start, plan.goal)]
     pieces = [walk[a : b + 1] for (a, first), (b, second) in pairwise(ends) if first != second]

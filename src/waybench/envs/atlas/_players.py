@@ -72,7 +72,7 @@ class ReferencePlayer:
         self.__doc__ = "Errs a little in everything, and lacks one ability." if name != "able" else "Errs a little."
 
     def __call__(self, state: Walk, rng: Stream) -> Moves:
-        """Return its next reply."""
+        """Return the player's next reply."""
         if state.is_reading_story:
             return ()
         if not state.condition.steps:
@@ -89,7 +89,7 @@ class ReferencePlayer:
         return Stream("atlas player", self._name, world.hash, *purpose)
 
     def _read_chart(self, world: World, condition: Condition) -> Chart:
-        """Return its chart of the passages that the rules describe, some of which it misreads."""
+        """Return the player's chart of the passages that the rules describe, some of them misread."""
         ability, chart = self._ability, Chart()
         if not condition.description:
             return chart
@@ -156,7 +156,7 @@ class ReferencePlayer:
             _remove_passage(chart, plan.passages[closed])
 
     def _blind_move(self, state: Walk) -> str:
-        """Return the next move where messages show only whether it moved, from where it believes to be."""
+        """Return the next move where messages show only whether the last one succeeded."""
         world = state.world
         chart = {place: dict(exits) for place, exits in self._chart_of(world, state.condition).items()}
         place, visits = world.start, {world.start: 1}

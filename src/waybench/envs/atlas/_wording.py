@@ -181,7 +181,7 @@ def passage_lines(world: World, numbers: Iterable[int]) -> str:
 
 
 def _one_way_mark(one_way: bool) -> str:
-    """Return the mark of a one-way passage; "" for another one."""
+    """Return " (one-way)" for a one-way passage; otherwise ""."""
     return " (one-way)" if one_way else ""
 
 
@@ -303,7 +303,7 @@ class WorldWording(Wording[World, Walk, Moves]):
         )
 
     def _story_part_text(self, state: Walk) -> str:
-        """Return the present part of the story, or the task after the last part."""
+        """Return the present part of the story, or the task after the last part; "" at other times."""
         if not self._condition.parts or not state.moves_left:
             return ""
         if not state.is_reading_story:
@@ -325,7 +325,7 @@ class WorldWording(Wording[World, Walk, Moves]):
         return "\n".join(lines)
 
     def _feedback_text(self, view: View[Walk]) -> str:
-        """Return what the last reply led to."""
+        """Return the sentences on the last reply; "" at the start and between parts of a story."""
         state, last = view.state, view.last
         names, condition = state.world.names, self._condition
         if last is None or state.is_reading_story:
@@ -347,7 +347,7 @@ class WorldWording(Wording[World, Walk, Moves]):
         return f"{self._move_feedback(last)} {ending}".strip()
 
     def _move_feedback(self, last: Transition[Walk]) -> str:
-        """Return whether a single move succeeded."""
+        """Return the sentence on a single move; "" for a successful one where messages show the place."""
         if last.events["closed"]:
             return "The passage is closed. You have not moved."
         if last.events["blocked"]:

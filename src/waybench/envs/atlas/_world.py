@@ -50,11 +50,10 @@ class World(DataInstance):
     """A world with a start, a goal and a story; all conditions of play have the same one.
 
     Attributes:
-        names: The names of the places.
         cells: The cell of each place, as x and y.
         passages: (source, target, one way) of each passage, in the order and from the end in which lists name it.
-        start: Where the player starts.
-        goal: Where it is to go.
+        start: Number of the place where the player starts.
+        goal: Number of the place to reach.
         story: A walk that crosses each passage, as the numbers of its places.
         exploration: Most moves until the goal is found, where nothing is known of the world.
     """
@@ -240,10 +239,10 @@ def plan_of(world: World) -> Plan:
 
 
 def random_walk_success(plan: Plan, moves: int, limit: float = inf) -> float:
-    """Return the probability that a random walk is at the goal within so many moves.
+    """Return the probability that a random walk reaches the goal within a number of moves.
 
     The walk chooses among all exits but the one back to where it has just been, which it takes in dead ends only. Once
-    the probability is above `limit`, no more moves are counted.
+    the probability is above `limit`, counting stops.
     """
     chances: dict[tuple[int, int], float] = {(-1, plan.start): 1.0}
     reached = 0.0
@@ -271,6 +270,9 @@ def prove(world: World) -> dict[str, Json]:
     many (`random_walk_success`), the distance from the goal of the closure, the passage that is closed on the shortest
     route, the moves with it met and with it known from the start, the moves from the goal back to the start, and the
     length of the story.
+
+    Raises:
+        DataError: If a closed passage can cut off the goal (see `Plan.find_closure`).
     """
     plan = plan_of(world)
     ring = plan.find_closure()

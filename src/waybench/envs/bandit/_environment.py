@@ -39,10 +39,8 @@ class Pull(NamedTuple):
     """One pull.
 
     Attributes:
-        arm: The machine.
-        paid: Whether it paid.
-        best: Whether it was the best machine then.
-        reward: What it paid, or took.
+        best: Whether the machine was the best one at that time.
+        reward: The amount paid; negative if the machine took it.
     """
 
     arm: int
@@ -52,7 +50,7 @@ class Pull(NamedTuple):
 
 
 def scene(bandit: Bandit, turns: Sequence[TurnRecord]) -> Scene:
-    """Return the scene of machines and pulls, of more than 800 pulls the last ones."""
+    """Return the scene of machines and pulls; its strip shows only the last ones of more than 800 pulls."""
     pulls = list(pulls_made(turns))
     width = max(_NARROWEST, _LEFT + _COLUMN * len(bandit.arms) + 8)
     lines = list(_summary_lines(pulls, turns))
@@ -73,7 +71,7 @@ def scene(bandit: Bandit, turns: Sequence[TurnRecord]) -> Scene:
 
 
 def pulls_made(turns: Iterable[TurnRecord]) -> Iterator[Pull]:
-    """Yield the pulls that were made."""
+    """Yield the pulls of an episode."""
     for turn in step_turns(turns):
         arm: int = turn.carried_out[0]
         yield Pull(arm, turn.reward > 0, bool(turn.events["optimal"]), turn.reward)

@@ -36,7 +36,7 @@ class Bandit(Instance):
     Attributes:
         arms: (probability, payoff) of each: it pays its payoff with its probability, and otherwise takes as much.
         drift: The most by which a probability changes in one step; 0 if all stay as they are.
-        draw: Names what chance brings, so that a set can have the same machines several times.
+        draw: A number that tells apart instances with the same machines but other random results.
     """
 
     arms: tuple[Arm, ...]
@@ -108,7 +108,6 @@ class Machines(NamedTuple):
     """The machines after some steps.
 
     Attributes:
-        bandit: The instance.
         chances: The probability of each machine now.
         best: Which has the highest expected reward; the first of several.
         gaps: How much less the expected reward of each is.
@@ -155,7 +154,7 @@ class BanditRules(Rules[Bandit, Machines]):
         return _action_names(len(instance.arms))
 
     def step(self, world: Machines, action: int, rng: Stream) -> ActionEffect[Machines]:
-        """Pull a machine; then the probabilities change, if they do."""
+        """Pull a machine; with a drift, all probabilities change afterwards."""
         bandit, chances, best, gaps, counts, score, _, _ = world
         payoff = bandit.arms[action][1]
         paid = rng.random() < chances[action]

@@ -67,7 +67,6 @@ def observation_text(world: CrafterWorld, *, published: bool) -> str:
     """Return the description of a world.
 
     Args:
-        world: The world.
         published: Whether with the published program's mistakes: near the western and the northern edge, and where
             the edge of the map is faced, the text is an error message, and sleep or death is reported right after the
             action.
@@ -148,7 +147,7 @@ class SurvivalRules(Rules[Wilds, CrafterWorld]):
         return ACTIONS
 
     def step(self, world: CrafterWorld, action: int, rng: Stream) -> ActionEffect[CrafterWorld]:
-        """Carry out an action; what neither moves, turns nor changes anything is unproductive."""
+        """Carry out an action; one without effect is unproductive."""
         after = _world.advance_world(world, action)
         old, new = player_numbers(world), player_numbers(after)
         events: dict[str, Json] = {"at": _player_location(after), "health": new[HEALTH]}
@@ -184,7 +183,7 @@ def _player_location(world: CrafterWorld) -> list[Json]:
 
 
 def _had_no_effect(before: CrafterWorld, after: CrafterWorld, action: int) -> bool:
-    """Return whether an action other than waiting and sleeping changed nothing."""
+    """Return whether an action changed nothing; never of waiting, sleeping, or what may need several tries."""
     old, new = player_numbers(before), player_numbers(after)
     if action in (NOOP, SLEEP):
         return False

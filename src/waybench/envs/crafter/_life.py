@@ -369,7 +369,7 @@ def balance_chunk(
 
 @compiled
 def _nth_cell(land: Bytes, ground: int, west: int, east: int, north: int, south: int, number: int) -> tuple[int, int]:
-    """Return the n-th cell of a kind of ground in a chunk, column by column."""
+    """Return the n-th cell of a kind of ground in a chunk, from 0, column by column."""
     for x in range(west, east):
         for y in range(north, south):
             if land[x * SIZE + y] == ground:
@@ -381,7 +381,7 @@ def _nth_cell(land: Bytes, ground: int, west: int, east: int, north: int, south:
 
 @compiled
 def _nth_being(beings: Ints, count: int, kind: int, chunk: int, number: int) -> int:
-    """Return the row of the n-th being of a kind in a chunk, in the order in which they came into it."""
+    """Return the row of the n-th being of a kind in a chunk, from 0, in the order in which they came into it."""
     before = -1
     row_found = 0
     for _ in range(number + 1):

@@ -291,7 +291,7 @@ class PlayerView:
         return costs
 
     def cells_of_kinds(self, *kinds: int) -> list[int]:
-        """Return the numbers of all cells of these kinds of ground without a being."""
+        """Return the numbers of all cells of some kinds of ground without a being."""
         numbers = numpy.flatnonzero(self.mask_of_kinds(*kinds)).tolist()
         return [number for number in numbers if divmod(number, SIZE) not in self.beings]
 
@@ -307,7 +307,7 @@ class PlayerView:
                 yield action, neighbour
 
     def missing_items(self, *items: int) -> list[int]:
-        """Return the items among these that the player does not have."""
+        """Return the items that the player does not have."""
         return [item for item in items if not self.body[item]]
 
     def way_to_nearest(self, targets: Iterable[int]) -> tuple[int, Cell, int] | None:
@@ -361,7 +361,7 @@ class PlayerView:
         return PLACE_STONE if ground == WATER and cell not in self.beings else DO
 
     def is_near(self, cell: Cell, kind: int) -> bool:
-        """Return whether a kind of ground is among the three by three cells around one, as making tools needs."""
+        """Return whether a kind of ground is in the 3 x 3 cells around one; False at the western and northern edge."""
         x, y = cell
         if x == 0 or y == 0:
             return False

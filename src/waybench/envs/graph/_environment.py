@@ -209,7 +209,7 @@ def estimated_tokens(question: GraphQuestion) -> int:
 
 
 def prove(question: GraphQuestion) -> dict[str, Json]:
-    """Return the nodes and edges of the graph, the characters of the prompt, and the "minimum" (edges of a path).
+    """Return "nodes", "edges", "characters" (of the prompt) and "minimum" (edges of a shortest path; None without a path).
 
     Raises:
         DataError: If the number of estimated tokens is not that of the prompt.

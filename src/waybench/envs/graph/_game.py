@@ -34,7 +34,6 @@ class Component(NamedTuple):
 
     Attributes:
         nodes: Number of nodes.
-        edges: Pairs of nodes.
         shortest: The nodes of the shortest way, from the one end to the other.
         neighbours: Node -> its neighbours, in increasing order.
     """
@@ -89,10 +88,8 @@ class GraphQuestion(DataInstance):
         question: "path" or "reachable".
         seed: 32 hexadecimal digits, from which names and order follow.
         distance: Edges of the shortest path, or of the one there would be.
-        components: Number of components of the graph.
         reachable: Whether there is a path.
         level: The greatest number of tokens of the prompt, in thousands.
-        tokenizer: The name of the tokenizer.
         tokens: The prompt's number of tokens.
     """
 
@@ -148,7 +145,7 @@ def graph_of(question: GraphQuestion) -> ComponentGraph:
 
 
 def neighbours(question: GraphQuestion, name: int) -> tuple[int, ...]:
-    """Return the names of a node's neighbours; none if no node has this name."""
+    """Return the names of a node's neighbours; () if no node has this name."""
     graph, shape = graph_of(question), make_component(question.distance)
     number = graph.number.get(name)
     if number is None:
@@ -211,7 +208,7 @@ class GraphGame(OneAnswerGame[GraphQuestion, Answer]):
     """A question about a graph, with one answer."""
 
     def answers(self, instance: GraphQuestion) -> Sequence[Answer]:
-        """Return yes and no, or the paths of one edge."""
+        """Return yes and no, or the paths of one edge from the start."""
         if instance.question == "reachable":
             return (True, False)
         start, _ = instance.end_names
@@ -246,7 +243,7 @@ class GraphGame(OneAnswerGame[GraphQuestion, Answer]):
         raise DataError("graph: an answer is true, false or a list of nodes")
 
     def perturb(self, state: GraphState, action: Answer, rate: float, rng: Stream) -> Answer:
-        """Spoil an answer: each step of a path leads, with the given rate, to any neighbour of the node before."""
+        """Redirect each step of a path to any neighbour with the given rate; negate a yes or no with that rate."""
         if not isinstance(action, tuple):
             return (not action) if rng.random() < rate else action
         path = list(action)

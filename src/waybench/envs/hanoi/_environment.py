@@ -82,7 +82,7 @@ class RodsFrame(NamedTuple):
 
 
 def scene(towers: Towers, turns: Sequence[TurnRecord]) -> Scene:
-    """Return an episode move by move, and the goal."""
+    """Return the scene of an episode move by move, of more than 72 moves the first ones, and of the goal."""
     all_frames = list(move_frames(towers, turns))
     label = _frames_label(towers, all_frames)
     if len(all_frames) > MOST_FRAMES + 1:

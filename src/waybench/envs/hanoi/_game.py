@@ -34,7 +34,7 @@ _MOST_WORK = 1_000_000  # positions times steps up to which the random player's 
 
 @lru_cache(maxsize=4096)
 def stacks_of_position(position: Position) -> Stacks:
-    """Return the disks on each rod, the lowest first."""
+    """Return the disks on each rod of a position, the lowest first."""
     rods: tuple[list[int], list[int], list[int]] = ([], [], [])
     for disk in reversed(range(len(position))):
         rods[position[disk]].append(disk)
@@ -100,10 +100,7 @@ def best_moves(rods: Stacks, goal: Sequence[int]) -> list[int]:
 def expected_random_score(start: Position, goal: Position, steps: int) -> float | None:
     """Return the expected number of disks at their goal after random legal moves, up to the solution.
 
-    All legal moves are equally likely.
-
-    Returns:
-        The exact value; None where it would take too long.
+    All legal moves are equally likely. The value is exact; None where it would take too long.
     """
     if 3 ** len(start) * steps > _MOST_WORK:
         return None
@@ -270,7 +267,6 @@ class Puzzle(NamedTuple):
     """The rods after some moves.
 
     Attributes:
-        towers: The instance.
         rods: The disks on each rod, the lowest first; the smallest disk is 0.
         placed: Number of disks that are on the rod where they have to go.
         action: The last move that was tried; -1 at the start.
@@ -384,7 +380,7 @@ class HanoiSource(KeyedSource[Towers]):
 
     @property
     def space(self) -> int | None:
-        """One puzzle, if it is the published one."""
+        """1, if all items are the published puzzle; otherwise None."""
         return None if self._free else 1
 
     def instance(self, index: int) -> Towers:

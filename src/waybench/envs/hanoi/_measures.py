@@ -52,7 +52,9 @@ def most_steps(towers: Towers) -> int:
 
 
 def is_competent(record: EpisodeRecord) -> bool:
-    """Return whether a solved puzzle took no more steps than the default limit; with a higher one chance does it."""
+    """Return whether a solved puzzle took no more steps than the default limit; with a higher one random moves can
+    solve it.
+    """
     return len(step_events(record)) <= most_steps(decode(record.instance))
 
 
@@ -79,7 +81,7 @@ class Move(NamedTuple):
     """A step that was made.
 
     Attributes:
-        optimal: Whether it was the beginning of a shortest solution from where one was.
+        optimal: Whether it begins a shortest solution from the position before it.
         remaining: Moves of a shortest solution after it.
     """
 
@@ -122,10 +124,7 @@ def final_placed_disks(record: EpisodeRecord) -> float:
 
 
 def _score_of_empty_replies(record: EpisodeRecord) -> float:
-    """Return the score of empty replies, for which the published program repeats the first move.
-
-    That moves one disk at most, for what is below it is larger.
-    """
+    """Return the score of empty replies: "paper" takes them for the first move, "sound" for none."""
     rules, towers = HanoiRules(published=True), decode(record.instance)
     if record.options["protocol"] != "paper":
         return float(towers.placed_disks)
@@ -133,7 +132,7 @@ def _score_of_empty_replies(record: EpisodeRecord) -> float:
 
 
 def _chance_and_maximum(record: EpisodeRecord) -> tuple[float, float] | None:
-    """Return the expected score of random moves and the greatest score; None where one is not known."""
+    """Return the expected score of random moves and the maximum; None if not computed or not attainable."""
     towers, steps = decode(record.instance), _step_limit(record)
     chance = expected_random_score(*towers.positions, steps)
     enough = steps >= record.proof["minimum"] and chance is not None and chance < towers.level
@@ -261,7 +260,7 @@ DIRECTION = FailureKind("direction", "moves off the shortest solution", "The mov
 
 
 def move_steps(record: EpisodeRecord) -> Iterator[Step]:
-    """Yield the moves up to the first that is not one of a shortest solution."""
+    """Yield the moves up to and including the first error."""
     start, goal = decode(record.instance).positions
     rods = stacks_of_position(start)
     seen = {position_of(rods)}

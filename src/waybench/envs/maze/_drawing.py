@@ -62,8 +62,6 @@ def maze_scene(maze: Maze, legs: Sequence[MazeLeg], label: str, veil: str = "") 
     """Return the scene of a maze.
 
     Args:
-        maze: The maze.
-        legs: The effects of turns.
         label: A description, for those who cannot see the drawing.
         veil: A shape over the board, below the paths.
     """

@@ -267,7 +267,7 @@ def _draw_cells(
         rows: Rows of rooms.
         opened: Walls that are opened beside the tree.
         doubled: Of how many rows, and of how many columns, one is there twice; 1 for none.
-        cells: The cells, all 0.
+        cells: The cells, all 0; written.
     """
     stream = np.zeros(_SCHEDULE + 16, np.uint64)
     for place in range(64):
@@ -350,7 +350,6 @@ def draw_maze(
     """Draw a maze from a stream that nothing was drawn from.
 
     Args:
-        rng: The random stream.
         shape: Number of rows and of columns of the matrix, both odd.
         algorithm: A name in `waybench.envs.spaces.TREES`.
         opened: Walls that are opened beside the spanning tree.

@@ -134,7 +134,7 @@ STOPPED_ERROR = FailureKind("stopped", "stopping before the exit", "The plan end
 
 
 def plan_steps(record: EpisodeRecord) -> Iterator[Step]:
-    """Yield the steps of all plans, cell by cell, up to the first that is not on a shortest path."""
+    """Yield the steps of all plans, cell by cell, up to and including the first error."""
     maze = decode(record.instance)
     far, at, heading = maze.lattice.distances(maze.exit), maze.entrance, ""
     seen = {at}

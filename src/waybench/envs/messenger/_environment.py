@@ -176,7 +176,7 @@ def published_setting_name(record: EpisodeRecord) -> str | None:
 
 
 def last_reward(record: EpisodeRecord) -> float:
-    """Return the reward of the last step, a lost one included, so that silence gains nothing with the message."""
+    """Return the reward of the last step, 0 for a lost one, so that no reply after taking the message gains 0.5."""
     return action_turns(record)[-1].reward if action_turns(record) else 0.0
 
 
@@ -313,7 +313,7 @@ FAILURES = (UNPRODUCTIVE, *_FATES.values(), NOT_FOUND, UNDELIVERED)
 
 
 def messenger_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:
-    """Return the entity that ended the game, or what was left to do when the steps ran out."""
+    """Return which entity ended the game, what was left to do when the steps ran out, or the general kind."""
     fate = _final_fate(record)
     if fate in _FATES:
         return _FATES[fate]

@@ -71,7 +71,7 @@ def observation_text(world: MessengerWorld, *, published: bool) -> str:
 
 
 def describe_entities(world: MessengerWorld, *, published: bool) -> str:
-    """Return a line for each entity, by its number, the nearest first; ties by the northernmost, then westernmost.
+    """Return a line for each entity, sorted by its number and distance; ties by the northernmost, then westernmost.
 
     As published, only the nearest of those that look alike is named.
     """
@@ -97,8 +97,7 @@ class RoleRules(Rules[Case, MessengerWorld]):
     Events: `at` (the agent, in half cells), `places` (the actors), `carries`, `fate` where the game is over.
 
     Args:
-        published: Whether observations are as the published program writes them: of entities that look alike only
-            the nearest is named, and the agent's death in stages 2 and 3 reads "Environment Error.".
+        published: Whether observations are as the published program writes them; see `observation_text`.
     """
 
     deterministic = False
@@ -214,7 +213,7 @@ class _Board:
         return after | northern & top | western & first | southern & bottom | eastern & last
 
     def _adjacent_locations(self, places: int) -> int:
-        """Return the locations next to some; at the edge, the location itself is one of them."""
+        """Return the locations next to any of `places`; at the edge, the location itself is one of them."""
         return (
             self._spread_fleeing(places, (0, 0)) | self._spread_fleeing(places, (self.wide - 1, self.wide - 1))
             if places

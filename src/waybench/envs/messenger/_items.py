@@ -140,7 +140,7 @@ SOURCE_OPTIONS = (
 
 
 class _Games(KeyedSource[Case]):
-    """Games drawn by key; what is said of the entities is left to others."""
+    """Games drawn by key; subclasses draw the sentences about the entities."""
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
         if level not in STAGES:
@@ -257,7 +257,6 @@ class PublishedGames(_Games):
     Args:
         texts: The file of sentences: entity -> role -> movement -> list of sentences.
         games: The file of games: split -> list of [enemy, message, goal].
-        key: The set's key.
         level: The stage.
         size: Cells along each side of the board.
         decoys: Enemies of stage 3 that look like the message or the goal; 2 as published if None.

@@ -35,7 +35,6 @@ class Actor(NamedTuple):
     """One entity on the board.
 
     Attributes:
-        name: Its name.
         kind: How it moves: "chaser", "fleeing" or "immovable".
         x: Its first column, from 0 in the west.
         y: Its first row, from 0 in the north.
@@ -212,7 +211,6 @@ class MessengerWorld(NamedTuple):
     """A position.
 
     Attributes:
-        case: The game.
         agent: Where the agent is, or was when it died.
         places: Where the actors are, in their order; None for what has been picked up or reached.
         carries: Whether the agent has the message.
@@ -220,7 +218,7 @@ class MessengerWorld(NamedTuple):
         reward: The last step's reward.
         fate: "" while the game goes on; "won"; what killed the agent ("enemy", "decoy" or "goal"); "message" where
             the agent, in stage 1, touched the message though it had it.
-        touched: Number of the actor that this was; -1 otherwise.
+        touched: Number of the actor that ended the game; -1 while it goes on.
     """
 
     case: Case
@@ -268,7 +266,7 @@ def walk_agent(case: Case, agent: Location, action: int) -> Location:
 
 
 def collide(location: Location | None, other: Location) -> bool:
-    """Return whether two squares overlap, if by half a cell only."""
+    """Return whether two squares overlap, even by half a cell."""
     return location is not None and -2 < location[0] - other[0] < 2 and -2 < location[1] - other[1] < 2
 
 

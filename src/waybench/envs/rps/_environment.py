@@ -52,9 +52,7 @@ class PlayedRound(NamedTuple):
     """One round.
 
     Attributes:
-        player: The player's choice.
-        opponent: The opponent's.
-        best: The best one against what the opponent was about to do.
+        best: The best choice against the opponent's probabilities in this round.
     """
 
     player: int

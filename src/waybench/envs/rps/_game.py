@@ -79,7 +79,7 @@ class Match(Instance):
         wins: What a win with Rock, Paper and Scissors is worth; a loss costs as much.
         opponent: A name in `STRATEGIES`.
         rate: The probability that it follows its strategy in a round, from the second round on; 0 if it is "fixed".
-        draw: Names what chance brings, so that a set can have the same opponent several times.
+        draw: A number that tells apart instances with the same opponent but other random results.
     """
 
     chances: Three
@@ -173,16 +173,16 @@ class Rounds(NamedTuple):
     """The match after some rounds.
 
     Attributes:
-        match: The instance.
         chances: The probabilities of the opponent's next choice.
         best: Which choice has the highest expected score against it; the first of several.
         gaps: How much less the expected score of each is.
-        player_counts: How often the player has chosen each.
-        opponent_counts: How often the opponent has.
-        replies: How often each choice of the opponent has followed each last round: 9 times mine, 3 times theirs.
+        player_counts: How often the player made each choice.
+        opponent_counts: How often the opponent made each choice.
+        replies: How often each choice of the opponent followed each round, at 9 * player's + 3 * opponent's + following
+            choice.
         score: Rounds in which the best choice was made.
         last: The player's last choice and the opponent's; None at the start.
-        reward: What came of it.
+        reward: The player's score in the last round.
     """
 
     match: Match

@@ -39,7 +39,7 @@ from waybench.envs.spaces._graph import SHAPES, Graph, connected_graph
 
 
 def shift_range(case: Number, key: str, number: int) -> Number:
-    """Return a case with its range and target moved by the same amount, from 1 to the range's size.
+    """Return a case with its range and target moved up by 1 to the range's size, or down near the largest number allowed.
 
     All cases of a set with the same range move by the same amount.
     """

@@ -62,7 +62,7 @@ WALK_FAILURES = (REVISITS, UNVISITED, NO_NODE, NOT_BESIDE)
 
 
 def walk_failure(record: EpisodeRecord) -> FailureKind:
-    """Return how a walk failed; invalid nodes have kinds of their own."""
+    """Return how a walk failed; invalid nodes have their own kinds."""
     general = general_failure_kind(record, _judged_turns(record))
     return (
         most_frequent_kind(_invalid_reply_failures(record), WALK_FAILURES) or general if general == ILLEGAL else general
@@ -238,7 +238,7 @@ WALK_VARIABLES = ExplanatoryVariables(
 
 
 def is_competent_number_guessing(record: EpisodeRecord) -> bool:
-    """Return whether there were at most one and a half times as many guesses as the range has bits.
+    """Return whether the guesses are at most 1.5 times the bits of the range, or one more than the bits if that is more.
 
     Any bisection is within this bound.
     """

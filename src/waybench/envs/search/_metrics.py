@@ -112,12 +112,12 @@ def visited_bits(nodes: Iterable[int]) -> int:
 
 @dataclass(frozen=True)
 class Scores(Generic[I]):
-    """The metrics of one game, made of what differs between the two.
+    """The metrics that the games share, by the three functions in which the games differ.
 
     Attributes:
         decode: JSON -> instance.
-        most_steps: Instance -> default number of interactions.
-        algorithm: (instance, protocol) -> what answers are compared with.
+        default_max_steps: Instance -> default number of interactions.
+        algorithm: (instance, protocol) -> the algorithm with which answers are compared.
     """
 
     decode: Callable[[object], I]
@@ -197,7 +197,8 @@ def _relative_errors(record: EpisodeRecord, protocol: SearchProtocol) -> list[fl
 
 
 def _sum_of_relative_errors(record: EpisodeRecord, protocol: SearchProtocol) -> float:
-    """Return the sum of errors, plus 1 for each unused interaction where the protocol charges quitting."""
+    """Return the sum of errors, plus 1 for each unused interaction if quitting is charged; otherwise 1 without answers.
+    """
     distances = _relative_errors(record, protocol)
     if protocol.charges_quitting:
         return float(
@@ -226,7 +227,7 @@ def _first_unvisited_share(record: EpisodeRecord) -> float:
 
 
 def _sum_of_unvisited_shares(scores: Scores[_walk.WalkGraph], record: EpisodeRecord, protocol: SearchProtocol) -> float:
-    """Return the sum of gaps, plus 1 for each unused interaction where the protocol charges quitting."""
+    """Return the sum of the unvisited shares, plus 1 for each unused interaction if quitting is charged."""
     case, answers = scores.read_case_and_answers(record)
     return float(fsum(unvisited_shares(answers, case)) + (answers.unused if protocol.charges_quitting else 0))
 
@@ -362,7 +363,7 @@ def walk_metrics(scores: Scores[_walk.WalkGraph]) -> tuple[Metric, ...]:
 
 
 def per_step_series(scores: Scores[Any]) -> tuple[Series, ...]:
-    """Return the series of a measure over the steps of an episode."""
+    """Return the series that says for each answer whether it follows the algorithm."""
     return (
         Series(
             name="follows",

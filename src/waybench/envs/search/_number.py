@@ -28,9 +28,8 @@ class Number(Instance):
     """A number to be guessed.
 
     Attributes:
-        target: The number.
         low: The least number possible.
-        high: The greatest, above `low`.
+        high: The greatest number possible, above `low`.
     """
 
     target: int
@@ -71,9 +70,8 @@ class Guessing(NamedTuple):
     """What the player knows.
 
     Attributes:
-        case: The number to be guessed.
         low: The least number that is still possible after the feedback.
-        high: The greatest.
+        high: The greatest number that is still possible.
         found: Whether the number was guessed.
     """
 
@@ -178,7 +176,6 @@ class Bisection:
     """Whether guesses follow a bisection.
 
     Args:
-        case: The number to be guessed.
         any_middle: Whether both middles of an even number of candidates count, or the teacher's alone.
     """
 

@@ -38,7 +38,7 @@ class Guess(NamedTuple):
     """The effect of one turn.
 
     Attributes:
-        before: The state before it.
+        before: The state before the turn.
         guess: The number that was guessed; None if none was.
         rejected: A number in the reply that did not count as a guess; None if there is none.
     """

@@ -60,7 +60,6 @@ class SearchTexts:
 
     Attributes:
         name: The part of its id after the slash.
-        title: Its title.
         prompts: Edition -> system prompt.
         thing: What a number is of, or what a node is called.
         places: A node's name in the plural.

@@ -84,7 +84,6 @@ class VisitedNodes(NamedTuple):
     """The nodes that the player has visited.
 
     Attributes:
-        graph: The graph.
         at: The node visited last.
         before: The node visited before that; -1 at the start.
         order: All visited nodes in the order of their first visit.
@@ -312,7 +311,7 @@ def breadth_first_steps(case: WalkGraph) -> int:
 
 
 def prove(case: WalkGraph, steps: Callable[[WalkGraph], int]) -> dict[str, Json]:
-    """Return the number of steps of the optimal policy ("minimum"), and of independent cycles."""
+    """Return the number of steps of the optimal policy ("minimum") and of independent cycles ("cycles")."""
     return {"minimum": steps(case), "cycles": case.graph.cycle_count}
 
 

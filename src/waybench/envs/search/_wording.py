@@ -248,7 +248,6 @@ class Teacher:
     """Carries out the optimal policy's answers, in the whole episode or in its first steps.
 
     Attributes:
-        game: The rules.
         player: The optimal policy.
         steps: Number of its steps; None for the whole episode. The step that would reach the goal is never among them,
             so that there is always a free one to be scored.
@@ -278,7 +277,7 @@ class Coach:
 
     Attributes:
         game: The rules; illegal actions are left to the game.
-        algorithm: State -> what answers are compared with.
+        algorithm: State -> the algorithm with which answers are compared.
         refuse: State -> the message to the player.
         chances: Refusals in a row.
     """

@@ -30,7 +30,6 @@ class ActionEffect(NamedTuple, Generic[W]):
 
     Attributes:
         world: The world afterwards. It remembers the last action as far as the observation tells of it.
-        reward: The step's reward.
         events: Further events, as JSON values.
         outcome: OK, ILLEGAL or UNPRODUCTIVE.
     """
@@ -159,7 +158,6 @@ class AgentState(NamedTuple, Generic[I, W]):
     """A world, and the history that the agent is shown.
 
     Attributes:
-        instance: The instance.
         world: The world now.
         seen: What is seen of it, written once: as the present observation, and in the history afterwards.
         past: What was seen of the worlds before it, the oldest first, as many as the history holds.
@@ -184,7 +182,6 @@ class AgentGame(Game[I, AgentState[I, W], AgentReply]):
     """Puts the agent protocol around the rules of a game.
 
     Args:
-        rules: The rules.
         history: Number of past observations that are kept.
         thinks: Whether a thought comes before each action.
         reward: Smallest and largest sum of rewards of an episode.

@@ -129,7 +129,6 @@ class PromptStyle:
     """The questions in the prompt.
 
     Attributes:
-        name: Its name.
         memory: How much of the episode is shown again.
         think: The question for a thought; "" for none.
         choose: The question for an action.
@@ -166,7 +165,7 @@ class AgentWording(Wording[I, AgentState[I, W], AgentReply]):
     "code". In the other styles the manual is the system message, and the rest stands before the question.
 
     Args:
-        rules: Whose manual and observations.
+        rules: The game, which writes the manual and the observations.
         style: The questions, and how much of the episode is shown again.
         published: Whether the first name found counts, and the first action where there is none; otherwise exactly
             one action must be named.

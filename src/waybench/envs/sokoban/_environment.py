@@ -95,7 +95,7 @@ class RoomSource(KeyedSource[Room]):
 
 @lru_cache(maxsize=1024)
 def _draw_room(key: str, size: int, boxes: int, level: int, index: int) -> Room:
-    """Draw the room of an index whose best solution has `level` pushes."""
+    """Draw the room of an index whose best solution has `level` pushes; raise UsageError if no try gives one."""
     rng = Stream("sokoban/rooms", key, size, boxes, level, index)
     for _ in range(_TRIES):
         position = draw_position(rng, size, boxes)
@@ -117,7 +117,7 @@ def _draw_room(key: str, size: int, boxes: int, level: int, index: int) -> Room:
 
 
 def draw_position(rng: Stream, size: int, count: int) -> Position | None:
-    """Draw a room with boxes that each could reach a goal alone; None if walls leave too little room."""
+    """Draw a room with boxes that each could reach a goal alone; None if walls leave too little room for them."""
     inner = [y * (size + 1) + x for y in range(1, size - 1) for x in range(1, size - 1)]
     cells = inner.copy()
     rng.shuffle(cells)
@@ -140,7 +140,6 @@ def read_rooms(text: str, name: str) -> Iterator[Room]:
     """Yield the rooms of a file in the common format (XSB): rows of #@$.+*, with lines of other text between rooms.
 
     Args:
-        text: The file's text.
         name: The file's name, for messages.
 
     Raises:

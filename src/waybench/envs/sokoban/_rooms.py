@@ -189,7 +189,7 @@ class RoomSolutions(Searched[Room, Position, str]):
         return super().check(start) if is_listed(start) else super(Searched, self).check(start)
 
     def fewest_pushes(self, state: Position) -> int | None:
-        """Return the fewest pushes of a solution; None if there is none. Faster than the number of its moves."""
+        """Return the fewest pushes of a solution, faster than `remaining` does; None if there is none."""
         if is_listed(state):
             known = BY_PUSHES.remaining(state)
             return None if known is None else known // PUSH

@@ -15,7 +15,6 @@ class Graph:
     """An undirected graph of the nodes 0 to size - 1.
 
     Attributes:
-        size: Number of nodes.
         edges: Pairs of nodes. An edge (u, v) puts v at the end of u's neighbours and u at the end of v's. Graphs with
             the same neighbours in the same order are equal, whatever else the order of their edges is.
         neighbours: Of each node, its neighbours in that order.

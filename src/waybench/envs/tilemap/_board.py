@@ -23,7 +23,7 @@ class Crew(NamedTuple):
 
     Attributes:
         walkers: Wander about, and stand in the way.
-        enemies: Come nearer at every other step, and end the map where they meet the player.
+        enemies: Come nearer at half of their steps, drawn at random, and end the map where they meet the player.
         hazards: Cells that end the map when the player steps on them.
     """
 
@@ -69,8 +69,6 @@ class TileBoard:
     """A map as one way of playing reads it.
 
     Attributes:
-        case: The map.
-        style: The way of playing.
         walkable: The characters that can be walked on.
         goals: The objectives that are played, as (row, column).
         numbers: Their numbers in the record, from 0.
@@ -262,10 +260,7 @@ class TileState(NamedTuple):
     """The state of an episode: the player's place and the goals that are left.
 
     Attributes:
-        board: The map.
         goal: Which goal is next, from 0.
-        row: The player's row.
-        column: Its column.
         reached: Number of goals at which a plan ended.
         misses: Replies in a row for this goal that could not be read.
         tries: Plans carried out for this goal.

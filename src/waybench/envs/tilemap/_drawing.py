@@ -82,7 +82,7 @@ def plan_legs(case: TileMap, turns: Iterable[TurnRecord]) -> Iterator[PlanLeg]:
 def _moves_made(
     case: TileMap, at: tuple[int, int], names: Sequence[str], end: tuple[int, int], steps: int
 ) -> Iterable[str]:
-    """Return the moves that a plan made, by the list of walkable tiles or, as published, by its text."""
+    """Return the moves that a plan made, by the list of walkable tiles or its text; [] if neither leads to its end."""
     for walkable in (
         _walkable_signs(case),
         "".join(sign for row in case.rows for sign in row if sign in case.walkable),

@@ -152,7 +152,7 @@ STOPPED = FailureKind("stopped", "stopping before the objective", "The last plan
 
 
 def plan_steps(record: EpisodeRecord) -> Iterator[Step]:
-    """Yield the moves of all plans, up to the first that is not one of a shortest tour.
+    """Yield the moves of all plans, up to and including the first error.
 
     With walkers, enemies and doors a shortest path may have to wait or go around, so nothing is judged.
     """

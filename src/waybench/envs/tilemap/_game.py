@@ -33,7 +33,7 @@ class PlanResult(NamedTuple):
 
 
 def result_of_walk(state: TileState, names: Sequence[str]) -> PlanResult:
-    """Carry out a plan up to the first name that is no action, with a step of all beings after each action."""
+    """Return the result of a plan up to its first name that is no action; all beings step after each action."""
     width = state.board.case.width + 2
     fenced, at = current_fence(state.board, state.removed), state.cell
     offsets = _cell_offsets(width)
@@ -232,7 +232,7 @@ class TileGame(Game[TileMap, TileState, MovePlan]):
         return names if action.drawing is None else {"action": names, "map": action.drawing}
 
     def decode(self, action: Json) -> MovePlan:
-        """Read what `encode` wrote."""
+        """Read what `encode` wrote; raise DataError for anything else."""
         drawing: Json = None
         if is_object(action):
             action, drawing = action.get("action"), action.get("map", "")

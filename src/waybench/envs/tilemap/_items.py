@@ -134,8 +134,6 @@ class MapFile(Source[TileMap]):
     """The records of a JSON list, or of JSON lines with one record or one line of `waybench generate` each.
 
     Args:
-        path: The file.
-        key: The set's name.
         published: Whether it is the published file. In any other a record that contradicts itself is an error, such as
             an objective outside its map or beside its tile; the published ones have 4 and 69 of these.
 

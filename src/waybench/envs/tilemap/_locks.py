@@ -37,7 +37,6 @@ def place_locks(
         goals: The cells of the goals that can be reached from there.
         signs: The signs of the first key, the first door, the second key, and so on.
         count: Number of doors; fewer where bars would part the map.
-        rng: Random numbers.
 
     Returns:
         The doors with their keys, and the cells with bars.
@@ -133,7 +132,6 @@ def shortest_locked_tour(
         fenced: The map without hazards, and with its doors closed, a byte for each cell: 1 where one can stand.
         width: Cells of a row.
         locks: The doors with their keys.
-        start: Where it begins.
         goals: The cells of all goals, in their order.
 
     Raises:

@@ -128,8 +128,7 @@ def score(record: EpisodeRecord) -> float | None:
     """Return the GTB score in percent: 100 (R - Rmin) / (Rmax - Rmin); None where no goal is played.
 
     Rmax = 200 n - C and Rmin = -(100 n + C), n goals and C the cost of as many moves as the path length. As published
-    it is not cut: a goal given up costs more than Rmin has room for, and the path length is no shortest tour. None
-    where no goal is played.
+    it is not cut: a goal given up costs more than Rmin has room for, and the path length is no shortest tour.
     """
     totals = count_episode(record)
     if not totals.goals:

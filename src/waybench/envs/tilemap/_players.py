@@ -108,7 +108,7 @@ class _Node(NamedTuple):
 
 
 def foresee_tour_of_state(state: TileState) -> Tour:
-    """Return a shortest tour of all goals, without enemies and hazards, given how the beings will move.
+    """Return a shortest tour of all goals that avoids enemies and hazards, given how the beings will move.
 
     The search for a shortest one (A*; the lower bound is the distance on the map without beings) stops after `LIMIT`
     states; a hasty search then looks for any tour. Where that stops too, the tour ends at the place nearest to its end
@@ -221,7 +221,7 @@ class _Search:
         return self._distances[count][node.cell] + self._moves_after[count]
 
     def find_tour(self, start: _Node, weight: int) -> _SearchResult:
-        """Return a tour or the furthest node's; a shortest one if `weight`, that of the moves to come, is 1."""
+        """Return a tour, or the way to the furthest node; a shortest tour if the moves to come have `weight` 1."""
         self._before = {start: (start, "")}
         moves_left = self._moves_left(start)
         waiting = [(moves_left * weight, moves_left, 0, start)]
@@ -282,7 +282,7 @@ def _listed_floor(case: TileMap) -> Floor:
 
 
 def _moves_to_goal(state: TileState) -> list[str]:
-    """Return the moves of a shortest path to the goal; none if there is no path."""
+    """Return the moves of a shortest path to the goal; [] if there is none."""
     board = state.board
     row, column = board.goals[state.goal]
     case = board.case

@@ -174,7 +174,7 @@ FAILURES = (UNPRODUCTIVE, ASTRAY, TOO_FAR)
 
 
 def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:
-    """Return whether the walk led away from the goal; otherwise the general kind."""
+    """Return `ASTRAY` if the steps ran out and the player came no nearer to a goal; otherwise the general kind."""
     came = progress_to_goal(record) if general == TURN_LIMIT else None
     return ASTRAY if came is not None and came <= 0 else general
 

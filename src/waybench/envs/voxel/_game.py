@@ -49,7 +49,6 @@ class Search(Instance):
 
     Attributes:
         engine: What makes the world; one of ENGINES.
-        seed: The world's.
         goal: The biome's word; every biome whose name contains it will do.
         x: The column in which it begins, to the east.
         z: Its row, to the south.
@@ -101,7 +100,7 @@ def terrain_of_search(search: Search) -> Terrain:
 
 
 def level_of(search: Search) -> int:
-    """Return the level of a search by its distance, the lowest or highest if it is beyond all levels."""
+    """Return the level of a search by its distance, cut to the levels that exist; 1 if the map is not known."""
     if not ENGINES[search.engine].charted:
         return 1
     near = nearest_goal(search, search.x, search.z)
@@ -166,10 +165,8 @@ class VoxelWorld(NamedTuple):
     """The state of a search.
 
     Attributes:
-        search: The instance.
         body: Where the walker is.
         last: Number of the last action; -1 at the start.
-        is_found: Whether the goal is found.
         moved: How far the last step led over the ground, as the crow flies, in blocks.
     """
 
@@ -360,7 +357,7 @@ class SearchSource(Source[Search]):
     The level is how far the nearest goal is: from 32 * 2**(level - 1) blocks to twice as many.
 
     Raises:
-        UsageError: For a goal that the engine does not have, and a start that it does not let one choose.
+        UsageError: For a level, goal or start that the engine does not have.
     """
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
@@ -390,7 +387,7 @@ class SearchSource(Source[Search]):
         return Item(search, f"{self._level}-{index}", self._level, self._key, index, prove(search))
 
     def draw_search(self, index: int) -> Search:
-        """Draw the search of an index, in an engine whose maps are known."""
+        """Draw the search of an index, in an engine whose maps are known; raise UsageError if no start is found."""
         rng, goals = self._item_stream(index), self._engine.goals if self._goal == ANY else (self._goal,)
         for _ in goals:  # some are nowhere so far away
             goal = rng.choice(goals) if self._goal == ANY else self._goal
@@ -406,9 +403,8 @@ class SearchSource(Source[Search]):
     def _try_start(self, goal: str, rng: Stream) -> Search | None:
         """Try a random place as the start: moved towards its nearest goal, which stays the nearest.
 
-        Returns:
-            A search that begins on dry land where nothing is in the way, at a distance of the level; None if from this
-            place there is none.
+        Return a search that begins on dry land where nothing is in the way, at a distance of the level; None if from this
+        place there is none.
         """
         (low, high), worlds = level_distances(self._level), self._engine.worlds
         world_rng = rng

@@ -140,7 +140,7 @@ class Beliefs:
 
 @lru_cache(maxsize=32)
 def beliefs(size: int, entrance: int, side: str, window: int) -> Beliefs:
-    """Return the beliefs over all mazes of a dimension, an entrance and an exit side; at most `LARGEST_EXACT`."""
+    """Return the beliefs over all mazes of a dimension (at most `LARGEST_EXACT`), an entrance and an exit side."""
     return Beliefs(possible_mazes(size, entrance, side), window)
 
 

@@ -33,7 +33,6 @@ class Sight(NamedTuple):
     """What a player knows of a maze.
 
     Attributes:
-        maze: The maze.
         at: The player's cell number.
         seen: The cells seen so far, as bits of a number.
         window: Cells along each side of what is seen, an odd number.
@@ -200,7 +199,7 @@ def reachable_cells(maze: Maze) -> int:
 
 
 def judge_move(sight: Sight, near: int) -> tuple[str, bool]:
-    """Return the phase in which a move is made, and whether it is an error.
+    """Return the phase of a move to an open cell, `EXPLORING` or `EXPLOITING`, and whether it is an error.
 
     A move is an error if it brings the player nearer to no sensible target, over the cells that were seen before it.
     While the exit is not known to be reachable, the targets are all frontiers: cells that can be reached and have a
@@ -209,13 +208,6 @@ def judge_move(sight: Sight, near: int) -> tuple[str, bool]:
     without access to a policy are the idea of J. Park et al., "Exploration and Exploitation Errors Are Measurable for
     Language Model Agents" (arXiv:2604.13151, 2026), which measures them in grids with tasks; these definitions for
     mazes are ours.
-
-    Args:
-        sight: What was known before the move.
-        near: The open cell that the player moves to.
-
-    Returns:
-        `EXPLORING` or `EXPLOITING`, and whether the move is an error.
     """
     maze = sight.maze
     before, after = known_distances(sight, sight.at), known_distances(sight, near)

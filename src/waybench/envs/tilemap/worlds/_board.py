@@ -370,8 +370,7 @@ class BoardArea:
 def divide_into_rooms(frame: BoardArea, area: Area, most: int, wall: int, door: int) -> list[list[int]]:
     """Divide a walled area into rooms with a door in each wall between two; return their cells.
 
-    A room has at most `most` cells; sides are at
-    least 2, so that a room may be larger.
+    A room has at most `most` cells, unless its sides would be shorter than 2.
     """
     rng, rooms, areas = frame.board.rng, list[list[int]](), [area]
     while areas:

@@ -344,7 +344,7 @@ def _road_costs(board: WorldBoard, buildings: int, rough: int) -> list[tuple[int
 
 
 def _water_kinds(board: WorldBoard) -> set[int]:
-    """Return the kinds of water, without those for which trees stand in."""
+    """Return the kinds of water, without those for which a solid tile stands in."""
     roles = board.palette.roles
     return {roles["water"][0], roles["river"][0]} - set(roles["solid"])
 

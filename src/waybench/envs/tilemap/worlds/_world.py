@@ -376,21 +376,13 @@ class Quest:
 
 
 def make_world(size: tuple[int, int], biome: str, tiles: int, objectives: int, name: str, rng: Stream) -> TileMap:
-    """Make a world.
-
-    Every cell of it that can be walked on can be reached from every other one, so that there is a way to each
-    objective.
+    """Return a generated world in which all walkable cells are connected, with 0 as its path length.
 
     Args:
         size: Number of rows, at least 7, and of columns, at least 10.
         biome: One of `BIOMES`.
         tiles: Number of kinds of tiles, the player and the antagonist included, at least 7.
         objectives: Number of objectives, from 1 to 11.
-        name: The map's name.
-        rng: Random numbers.
-
-    Returns:
-        The world, as yet without its path length.
     """
     about = BIOMES[biome]
     hero, foe = rng.choice(HEROES), rng.choice(FOES)

@@ -143,7 +143,6 @@ def nearest_cell(seed: int, x: int, z: int, wanted: Bytes, least: int, most: int
     """Return the nearest cell of some biomes.
 
     Args:
-        seed: The terrain's.
         x: Column to start from.
         z: Its row.
         wanted: 1 for each biome that is wanted.
@@ -347,7 +346,6 @@ def make_missing_chunks(
     """Make the chunks around a place that are not there yet.
 
     Args:
-        seed: The terrain's.
         pool: The chunks that are kept; shape (SLOTS, SLOTS, SIDE, SIDE, HEIGHT). Changed.
         tags: Column and row of the chunk in each slot; shape (SLOTS, SLOTS, 2). Changed.
         ground: See `_terrain.number_tables`, as the next two.

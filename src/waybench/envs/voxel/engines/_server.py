@@ -69,9 +69,6 @@ def program_path() -> str | None:
 class LuantiServer:
     """A running server, which ends with this object or with this process, whichever is first.
 
-    Args:
-        seed: The world's.
-
     Raises:
         UsageError: If it is not installed.
         RuntimeError: If it does not start.
