@@ -110,7 +110,6 @@ def _most_turns(world: World, condition: Condition) -> int:
 
 
 def _move_range(record: EpisodeRecord) -> tuple[float, float]:
-    """Return the range of a number of moves of an episode."""
     return 0, float(_most_moves(decode(record.instance), _recorded_condition(record)))
 
 

@@ -243,10 +243,7 @@ class WorldGame(Game[World, Walk, Moves]):
         return None if state.moves_left > 0 else End.FAILED
 
     def forfeit(self, state: Walk) -> Walk:
-        """Count an invalid reply as a move that leads nowhere, or as no route at all, which ends the episode.
-
-        The story goes on whatever is replied.
-        """
+        """Count an invalid reply as a move that leads nowhere, or end on an invalid route; a story goes on."""
         if state.is_reading_story:
             return state._replace(part=state.part + 1)
         if self._condition.steps:

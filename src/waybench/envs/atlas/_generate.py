@@ -67,7 +67,6 @@ def _draw_cells_and_passages(rng: Stream, level: int, places: int) -> tuple[list
     room: list[list[Cell]] = []  # place -> the free cells beside it
 
     def add_place(cell: Cell) -> None:
-        """Put the next place on a cell."""
         taken[cell] = len(cells)
         cells.append(cell)
         adjacent = _adjacent_cells(side)[cell]
@@ -246,10 +245,7 @@ def _does_greedy_walk_succeed(plan: Plan, cells: Sequence[Cell], orders: Sequenc
 
 
 def _explore(plan: Plan, place: int, rng: Stream) -> Iterator[int]:
-    """Yield the places of an explorer that remembers everything, until it has used all passages.
-
-    It goes to a nearest exit that it has not used, whatever it would lead to.
-    """
+    """Yield the places of an explorer that goes to a nearest exit not used yet, until it has used all passages."""
     used: set[int] = set()
     while len(used) < len(plan.passages):
         for direction in _way_to_unused_exit(plan, place, used, rng):
@@ -265,10 +261,7 @@ def _draw_exploration_length(plan: Plan, rng: Stream) -> int:
 
 
 def _way_to_unused_exit(plan: Plan, start: int, used: set[int], rng: Stream) -> list[str]:
-    """Return the moves by `used` passages to a nearest unused one, and through it; [] if none can be reached.
-
-    Ties are broken at random.
-    """
+    """Return the moves by `used` passages to a random nearest unused one, and through it; [] if there is none."""
     last: dict[int, tuple[int, str]] = {start: (start, "")}  # place -> the last move of the way to it, and from where
     edge = [start]
     while edge:

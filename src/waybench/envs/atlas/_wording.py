@@ -371,7 +371,6 @@ class WorldWording(Wording[World, Walk, Moves]):
         return next((moves for moves in results if not isinstance(moves, Invalid)), results[0])
 
     def _read_line(self, line: str) -> Moves | Invalid:
-        """Read the moves of one line of a reply."""
         moves = read_moves(line)
         if not self._condition.steps or (not isinstance(moves, Invalid) and len(moves) == 1):
             return moves

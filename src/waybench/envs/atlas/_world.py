@@ -155,11 +155,7 @@ class Plan:
         return moves
 
     def exit_to(self, place: int, after: int) -> tuple[str, int]:
-        """Return the direction and the number of the passage from a place to a neighbour.
-
-        Raises:
-            LookupError: If there is none.
-        """
+        """Return the direction and number of the passage from a place to a neighbour; raise LookupError without one."""
         for direction, number in self.exits[place].items():
             if self.passages[number].other_end(place) == after:
                 return direction, number

@@ -64,11 +64,7 @@ class Bandit(Instance):
 
 
 def decode(data: Json) -> Bandit:
-    """Read {"arms": [[0.8, 1], [0.2, 1]], "drift": 0, "draw": 7}.
-
-    Raises:
-        DataError: If it is no such object.
-    """
+    """Read {"arms": [[0.8, 1], [0.2, 1]], "drift": 0, "draw": 7}; raise DataError for anything else."""
     form = 'instance: give {"arms": [[0.8, 1], [0.2, 1]], "drift": 0, "draw": 7}'
     arms_data, drift, draw = field_values(data, ("arms", "drift", "draw"), form)
     if not is_array(arms_data):
@@ -265,11 +261,7 @@ OPTIONS = (
 
 
 class BanditSource(KeyedSource[Bandit]):
-    """Slot machines drawn by key; the level is their number.
-
-    Raises:
-        UsageError: For a level that does not exist or does not fit the setting.
-    """
+    """Slot machines drawn by key; the level is their number (UsageError if it does not exist or fit the setting)."""
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
         if not FEWEST <= level <= MOST:

@@ -122,7 +122,6 @@ def scenes(wilds: Wilds, turns: Sequence[TurnRecord], counts: Sequence[int]) -> 
 
 
 def _player_cell(world: CrafterWorld) -> Cell:
-    """Return the player's column and row."""
     player = being_numbers(world)[0]
     return player[X], player[Y]
 

@@ -74,7 +74,6 @@ def crafter_score(rates: Iterable[float]) -> float:
 
 
 def _unlocked_metric(achievement: str) -> Metric:
-    """Return the metric on whether an achievement was unlocked."""
     words = achievement.replace("_", " ")
     return Metric(
         name=f"unlocked_{achievement}",

@@ -66,10 +66,8 @@ _EDGE = "You face the edge of the map."
 def observation_text(world: CrafterWorld, *, published: bool) -> str:
     """Return the description of a world.
 
-    Args:
-        published: Whether with the published program's mistakes: near the western and the northern edge, and where
-            the edge of the map is faced, the text is an error message, and sleep or death is reported right after the
-            action.
+    If `published`, with the program's mistakes: near the western and northern edge, and where the edge is faced, the
+    text is an error message, and sleep or death is reported right after the action.
     """
     body, player, nearest = player_numbers(world), being_numbers(world)[0], nearest_in_view(world)
     faced = nearest[0][0]
@@ -104,7 +102,6 @@ def _header_text(body: list[int], *, published: bool) -> str:
 
 @lru_cache(maxsize=4096)  # the same for many steps
 def _status_and_inventory(items: tuple[int, ...]) -> str:
-    """Return the lines of status and inventory."""
     status = "\n".join(f"- {name}: {count}/{MOST}" for name, count in zip(ITEMS[:_NEEDS], items, strict=False))
     owned = "\n".join(f"- {name}: {count}" for name, count in zip(ITEMS[_NEEDS:], items[_NEEDS:], strict=True) if count)
     inventory = f"Your inventory:\n{owned}" if owned else "You have nothing in your inventory."

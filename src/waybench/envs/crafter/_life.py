@@ -144,7 +144,6 @@ def random_below(key: Words, body: Ints, count: int) -> int:
 
 @compiled
 def _chunk_number(x: int, y: int) -> int:
-    """Return the number of the chunk of a cell."""
     return x // CHUNK * CHUNKS + y // CHUNK
 
 

@@ -65,7 +65,6 @@ def _cells_of_beings(view: PlayerView, kind: int) -> list[int]:
 
 
 def _is_unlocked(view: PlayerView, achievement: str) -> bool:
-    """Return whether an achievement is unlocked."""
     return view.body[MADE + ACHIEVEMENTS.index(achievement)] > 0
 
 
@@ -287,7 +286,6 @@ def _make_wood_tools(view: PlayerView) -> int | None:
 
 
 def _making_action(item: int) -> int:
-    """Return the action that makes a tool."""
     return MAKE_WOOD_PICKAXE + item - WOOD_PICKAXE
 
 

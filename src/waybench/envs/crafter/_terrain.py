@@ -63,10 +63,7 @@ _DEAREST = 16  # costs are below this
 
 @compiled
 def permutation(seed: int) -> Ints:
-    """Return the numbers 0 to 255 in an order that a seed determines, followed by the number of each one's gradient.
-
-    The generator is a linear congruential one of 64 bits.
-    """
+    """Return the numbers 0 to 255 in an order that a seed determines, followed by each one's gradient number."""
     source, order = np.arange(256), np.zeros(512, np.int64)
     state = np.int64(seed)
     for _ in range(3):

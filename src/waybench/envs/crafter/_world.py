@@ -55,11 +55,7 @@ SEEDS = (1 << 31) - 1
 
 @dataclass(frozen=True, slots=True)
 class Wilds(Instance):
-    """A world, by what it is made of. Everything that happens in it by chance follows from the seed, too.
-
-    Attributes:
-        seed: The seed of the random generator, from 0 to 2**31 - 2.
-    """
+    """A world by its random seed, from 0 to 2**31 - 2, which also determines everything that happens by chance."""
 
     seed: int
 
@@ -72,11 +68,7 @@ class Wilds(Instance):
 
 
 def decode(data: Json) -> Wilds:
-    """Read what `Wilds.to_json` wrote.
-
-    Raises:
-        DataError: If it is something else.
-    """
+    """Read what `Wilds.to_json` wrote; raise DataError for anything else."""
     check_known_fields(data, ("seed",))
     match data:
         case {"seed": int(seed), **rest} if not rest and type(seed) is int and 0 <= seed < SEEDS:
@@ -141,10 +133,7 @@ def daylight(world: CrafterWorld) -> float:
 
 
 def published_seed(seed: int, episode: int) -> int:
-    """Return the random seed of the published program for an episode: Python's hash of the two numbers.
-
-    They are the program's seed and the number of the episode, from 1.
-    """
+    """Return the published program's random seed: Python's hash of its seed and the episode's number, from 1."""
     bits, mask = 0x27D4EB2F165667C5, (1 << 64) - 1  # the hash of a tuple of small whole numbers, since Python 3.8
     for number in (seed, episode):
         bits = bits + number * 0xC2B2AE3D27D4EB4F & mask
@@ -198,11 +187,7 @@ LEVEL = 1
 
 
 class Worlds(KeyedSource[Wilds]):
-    """Worlds of the published size, drawn by key.
-
-    Raises:
-        UsageError: For another level than 1.
-    """
+    """Worlds of the published size, drawn by key; there is only level 1 (UsageError for another)."""
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
         if level != LEVEL:
@@ -369,5 +354,4 @@ class PlayerView:
 
     @property
     def is_near_table(self) -> bool:
-        """Whether the player is near a table."""
         return self.is_near(self.at, TABLE)

@@ -147,12 +147,10 @@ OPTIONS = (
 
 
 class GraphSource(KeyedSource[GraphQuestion]):
-    """Questions of one key; the same nodes are asked about, with the same paths between them, at every level.
+    """Questions of one key; the nodes asked about and the paths between them are the same at every level.
 
-    The level is the greatest number of tokens of a prompt, in thousands.
-
-    Raises:
-        UsageError: For a level that does not exist, or too small a one for the distance; if there is no such tokenizer.
+    The level is the greatest number of tokens of a prompt, in thousands; UsageError if it does not exist or is too low
+    for the distance, or if there is no such tokenizer.
     """
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
@@ -209,7 +207,7 @@ def estimated_tokens(question: GraphQuestion) -> int:
 
 
 def prove(question: GraphQuestion) -> dict[str, Json]:
-    """Return "nodes", "edges", "characters" (of the prompt) and "minimum" (edges of a shortest path; None without a path).
+    """Return "nodes", "edges", "characters" (of the prompt) and "minimum" (a shortest path's edges, or None).
 
     Raises:
         DataError: If the number of estimated tokens is not that of the prompt.

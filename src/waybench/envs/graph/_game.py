@@ -30,12 +30,7 @@ CHAIN = 2  # nodes of the dead end at each node of the two ways
 
 
 class Component(NamedTuple):
-    """A connected graph with two ways between two nodes; its nodes are numbers from 0.
-
-    Attributes:
-        nodes: Number of nodes.
-        shortest: The nodes of the shortest way, from the one end to the other.
-        neighbours: Node -> its neighbours, in increasing order.
+    """A connected graph of nodes from 0 with two ways between two of them; `shortest` has the nodes of the shorter one.
     """
 
     nodes: int
@@ -116,12 +111,7 @@ class GraphQuestion(DataInstance):
 
 
 class ComponentGraph(NamedTuple):
-    """A graph of equal components.
-
-    Attributes:
-        names: The names of all nodes, component by component.
-        number: Name -> the node's number among all.
-    """
+    """The names of all nodes of a graph of equal components, component by component, and their numbers by name."""
 
     names: tuple[int, ...]
     number: dict[int, int]
@@ -176,11 +166,7 @@ def edge_lines(seed: str, distance: int, components: int) -> str:
 
 
 def decode(data: Json) -> GraphQuestion:
-    """Read a question.
-
-    Raises:
-        DataError: If it is none.
-    """
+    """Read a question; raise DataError for anything else."""
     question = GraphQuestion.from_json(data, "graph")
     numbers = {"distance": (LEAST_DISTANCE, MOST_DISTANCE), "level": (1, MOST_LEVEL), "tokens": (1, 1_000 * MOST_LEVEL)}
     for name, (low, high) in {**numbers, "components": (2, MOST_NODES)}.items():
@@ -215,10 +201,10 @@ class GraphGame(OneAnswerGame[GraphQuestion, Answer]):
         return [(start, node) for node in neighbours(instance, start)]
 
     def judge(self, instance: GraphQuestion, answer: Answer) -> Judgement:
-        """Judge an answer.
+        """Judge an answer; the events say whether the ends of a path are right ("ends") and what its steps are.
 
-        The events say of a path whether its ends are right ("ends"), how many of its steps are no edges ("invented"),
-        and how many edges it has beyond the shortest ("excess", of a path of edges between the right ends).
+        "invented" counts steps that are no edges, and "excess" the edges of a path between the right ends beyond the
+        shortest.
         """
         if instance.question == "reachable":
             return Judgement(float(answer is instance.reachable), outcome=Outcome.OK)

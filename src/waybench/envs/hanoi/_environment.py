@@ -148,7 +148,6 @@ def move_frames(towers: Towers, turns: Sequence[TurnRecord]) -> Iterator[RodsFra
 
 
 def _frame_shapes(frame: RodsFrame, disks: int) -> Iterator[str]:
-    """Yield the rods and disks of a frame."""
     wide, floor = 2 * disks + 1, disks + 2.2
     middles = [rod * wide + wide / 2 for rod in range(len(ROD_NAMES))]
     posts = (f"M{middle:g} 1.6V{floor:g}" for middle in middles)

@@ -143,12 +143,7 @@ MOST_DISKS = 20
 
 @dataclass(frozen=True, slots=True)
 class Towers(Instance):
-    """A puzzle.
-
-    Attributes:
-        start: The rod of each disk at the start, as letters, the smallest disk first.
-        goal: The same for the end; it differs from the start.
-    """
+    """A puzzle: the rod of each disk at the start and at the end, as letters, the smallest disk first; they differ."""
 
     start: str
     goal: str
@@ -188,11 +183,7 @@ def _position_of_letters(letters: str) -> Position:
 
 
 def decode(data: Json) -> Towers:
-    """Read {"start": "AAA", "goal": "CCC"}, the smallest disk first.
-
-    Raises:
-        DataError: If it is no such object.
-    """
+    """Read {"start": "AAA", "goal": "CCC"}, the smallest disk first; raise DataError for anything else."""
     form = 'instance: give {"start": "AAA", "goal": "CCC"}, the rod of each disk, the smallest first'
     match field_values(data, ("start", "goal"), form):
         case [str(start), str(goal)] if set(start + goal) <= set(ROD_NAMES):
@@ -366,11 +357,7 @@ OPTIONS = (
 
 
 class HanoiSource(KeyedSource[Towers]):
-    """Puzzles drawn by key; the level is the number of disks.
-
-    Raises:
-        UsageError: For a level that does not exist.
-    """
+    """Puzzles drawn by key; the level is the number of disks (UsageError if it does not exist)."""
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
         if not FEWEST <= level <= MOST_DISKS:

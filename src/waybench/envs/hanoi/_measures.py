@@ -52,9 +52,7 @@ def most_steps(towers: Towers) -> int:
 
 
 def is_competent(record: EpisodeRecord) -> bool:
-    """Return whether a solved puzzle took no more steps than the default limit; with a higher one random moves can
-    solve it.
-    """
+    """Return whether a solved puzzle took no more than the default limit, beyond which random moves can solve it."""
     return len(step_events(record)) <= most_steps(decode(record.instance))
 
 
@@ -78,12 +76,7 @@ def _distance_range(record: EpisodeRecord) -> Range:
 
 
 class Move(NamedTuple):
-    """A step that was made.
-
-    Attributes:
-        optimal: Whether it begins a shortest solution from the position before it.
-        remaining: Moves of a shortest solution after it.
-    """
+    """A step: whether a shortest solution begins with it, and the moves of a shortest solution after it."""
 
     optimal: bool
     remaining: int

@@ -59,12 +59,7 @@ def maze_label(maze: Maze) -> str:
 
 
 def maze_scene(maze: Maze, legs: Sequence[MazeLeg], label: str, veil: str = "") -> Scene:
-    """Return the scene of a maze.
-
-    Args:
-        label: A description, for those who cannot see the drawing.
-        veil: A shape over the board, below the paths.
-    """
+    """Return the scene of a maze with the effects of turns; `veil` is a shape over the board, below the paths."""
     wide = min(0.6, 0.1 + 0.014 * maze.size)  # in cells: a line stays visible where cells are small
     return Scene(
         "maze maze-large" if maze.size > LARGE else "maze",

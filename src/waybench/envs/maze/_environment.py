@@ -211,10 +211,7 @@ class MazeSource(Source[Maze]):
 
 
 def _kernel_if_worthwhile(shape: Shape) -> Any:
-    """Count the cells to draw; return the compiled kernel module once its loading pays, None until then.
-
-    Where something else has imported it, that is at once.
-    """
+    """Count the cells to draw; return the compiled kernel once it is imported or worth loading, else None."""
     _drawn["cells"] += shape[0] * shape[1]
     return import_module(_KERNEL) if _drawn["cells"] > _COMPILED_FROM or _KERNEL in sys.modules else None
 

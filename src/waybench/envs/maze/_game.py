@@ -190,12 +190,7 @@ def double_lines(maze: Maze, row: int, column: int) -> Maze:
 
 
 class Movement(NamedTuple):
-    """Some cells in one direction.
-
-    Attributes:
-        direction: "up", "down", "left" or "right".
-        cells: How many, at least 1.
-    """
+    """A number of cells, at least 1, in a direction: "up", "down", "left" or "right"."""
 
     direction: str
     cells: int
@@ -205,10 +200,7 @@ MovePlan = tuple[Movement, ...]
 
 
 class MazeState(NamedTuple):
-    """A maze, the number of the cell that the player is at, and the direction in which it came there.
-
-    At the entrance the player faces into the maze.
-    """
+    """A maze, the player's cell number, and the direction in which it came there (at the entrance, into the maze)."""
 
     maze: Maze
     at: int

@@ -347,17 +347,10 @@ def _proof_numbers(cells: Any, width: Any, entrance: Any, exit_: Any) -> Any:  #
 def draw_maze(
     rng: Stream, shape: tuple[int, int], algorithm: str, opened: int, ends: tuple[int, int], lines: list[Sequence[int]]
 ) -> tuple[Maze, int, int]:
-    """Draw a maze from a stream that nothing was drawn from.
+    """Draw a maze from a stream that nothing was drawn from; return it, and of each of `lines` the one chosen last.
 
-    Args:
-        shape: Number of rows and of columns of the matrix, both odd.
-        algorithm: A name in `waybench.envs.spaces.TREES`.
-        opened: Walls that are opened beside the spanning tree.
-        ends: Cell numbers of the entrance and the exit.
-        lines: Rows, and columns, one of which is chosen last.
-
-    Returns:
-        The maze, that row and that column.
+    `shape` has the numbers of rows and columns, both odd; `algorithm` is a name in `waybench.envs.spaces.TREES`,
+    `opened` the number of walls opened beside the tree, and `ends` has the cell numbers of entrance and exit.
     """
     rows, columns = shape
     key, cells = np.frombuffer(rng.key_digest(), np.uint8), np.zeros(rows * columns, np.uint8)

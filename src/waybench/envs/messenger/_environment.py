@@ -108,7 +108,6 @@ def _board_shapes(case: Case) -> Iterator[str]:
 
 
 def _cell_centre(location: Location) -> Point:
-    """Return the point in the middle of a location."""
     return location[0] / 2 + 0.5, location[1] / 2 + 0.5
 
 
@@ -164,7 +163,6 @@ EXPECTED = {1: (-0.080, 1.0), 2: (-0.516, 1.0), 3: (-0.925, 0.997)}
 
 
 def _recorded_case(record: EpisodeRecord) -> Case:
-    """Return the game of a record."""
     return decode(record.instance)
 
 

@@ -223,7 +223,6 @@ class _Board:
 
 @lru_cache(maxsize=8)
 def _cached_board(size: int) -> _Board:
-    """Return the board of a size (cached)."""
     return _Board(size)
 
 

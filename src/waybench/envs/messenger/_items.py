@@ -229,11 +229,7 @@ class _Games(KeyedSource[Case]):
 
 
 class DrawnGames(_Games):
-    """Games with sentences of our own, of any three entities of a cast; the level is the stage.
-
-    Raises:
-        UsageError: For a stage that does not exist, or decoys where there are none.
-    """
+    """Games with our own sentences, of any three entities of a cast, by stage (UsageError for wrong ones or decoys)."""
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
         super().__init__(key, level, options)

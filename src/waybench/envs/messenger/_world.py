@@ -100,11 +100,7 @@ def role_name(number: int) -> str:
 
 
 def decode(data: Json) -> Case:
-    """Read what `Case.to_json` wrote.
-
-    Raises:
-        DataError: If it is no game.
-    """
+    """Read what `Case.to_json` wrote; raise DataError for anything else."""
     stage, size, actor_data, agent, sentences = field_values(
         data,
         ("stage", "size", "actors", "agent", "sentences"),

@@ -49,11 +49,7 @@ _RESULTS = {
 
 
 class PlayedRound(NamedTuple):
-    """One round.
-
-    Attributes:
-        best: The best choice against the opponent's probabilities in this round.
-    """
+    """The choices of a round, and the player's best choice against the opponent's probabilities."""
 
     player: int
     opponent: int
@@ -61,7 +57,6 @@ class PlayedRound(NamedTuple):
 
     @property
     def result(self) -> str:
-        """The result for the player."""
         return RESULTS[(self.player - self.opponent) % 3]
 
 

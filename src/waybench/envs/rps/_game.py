@@ -116,11 +116,7 @@ class Match(Instance):
 
 
 def decode(data: Json) -> Match:
-    """Read {"chances": [0.2, 0.2, 0.6], "wins": [1, 1, 1], "opponent": "fixed", "rate": 0, "draw": 7}.
-
-    Raises:
-        DataError: If it is no such object.
-    """
+    """Read what `Match.to_json` wrote; raise DataError for anything else."""
     chance_data, win_data, opponent, rate, draw = field_values(
         data,
         ("chances", "wins", "opponent", "rate", "draw"),
@@ -361,8 +357,7 @@ OPTIONS = (
 class RpsSource(KeyedSource[Match]):
     """Matches drawn by key. The level is what the opponent looks at: 1 nothing, 2 the last round, 3 all rounds.
 
-    Raises:
-        UsageError: For a level or an opponent that does not exist, or if they do not fit each other.
+    UsageError for a level or an opponent that does not exist, or if they do not fit each other.
     """
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:

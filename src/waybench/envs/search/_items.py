@@ -39,7 +39,7 @@ from waybench.envs.spaces._graph import SHAPES, Graph, connected_graph
 
 
 def shift_range(case: Number, key: str, number: int) -> Number:
-    """Return a case with its range and target moved up by 1 to the range's size, or down near the largest number allowed.
+    """Return a case with its range and target moved up by 1 to the range's size, or down near the upper limit.
 
     All cases of a set with the same range move by the same amount.
     """
@@ -89,10 +89,9 @@ WALK_OPTIONS = (
 
 
 class NumberSource(KeyedSource[Number]):
-    """Uniformly drawn targets. The level is the binary logarithm of the range's size: 15 is EASY mode, 25 HARD mode.
+    """Uniformly drawn targets; the level is the binary logarithm of the range's size: 15 is EASY mode, 25 HARD mode.
 
-    Raises:
-        UsageError: For a level that does not exist or does not fit the span.
+    UsageError for a level that does not exist or does not fit the span.
     """
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
@@ -116,11 +115,7 @@ class NumberSource(KeyedSource[Number]):
 
 
 class WalkSource(KeyedSource[WalkGraph]):
-    """Randomly drawn graphs; the level is the number of nodes.
-
-    Raises:
-        UsageError: For a level that does not exist.
-    """
+    """Randomly drawn graphs; the level is the number of nodes (UsageError if it does not exist)."""
 
     def __init__(
         self,
@@ -182,11 +177,7 @@ class CaseFile(Source[I], Generic[I]):
         return len(self._cases)
 
     def item(self, index: int) -> Item[I]:
-        """Return the case of this number; negative ones count from the end.
-
-        Raises:
-            UsageError: If there is none.
-        """
+        """Return the case of this number, counted from the end if negative; UsageError if there is none."""
         if not -len(self._cases) <= index < len(self._cases):
             raise UsageError(f"case {index} of {self._key}: it has only {len(self._cases)}; lower the limit")
         index %= len(self._cases)
@@ -314,12 +305,10 @@ class Cases:
         return ItemList(items)
 
     def _open_published(self, options: Mapping[str, Any], files: DataFiles) -> Source[Any]:
-        """Return the published cases."""
         path = files("aqa", ("hard_" if options["mode"] == "hard" else "") + self.published.file)
         return self._open_cases(path, f"aqa-{options['mode']}", options)
 
     def _open_user_file(self, options: Mapping[str, Any], files: DataFiles) -> Source[Any]:
-        """Return the cases of a file."""
         path = user_path(options["source"])
         return self._open_cases(path, item_set_key_of_file(path, "cases"), options)
 
@@ -340,7 +329,6 @@ class Cases:
         """Yield the first items of a source, or of a file with `size` cases, with their examples."""
 
         def similar_cases(item: Item[Any]) -> Source[Any]:
-            """Return a source of cases similar to an item."""
             style = resolve(self.environment.items.options, self.published.similar(item, options))
             return self.environment.items.make_source(f"{item.key}/examples", item.level, style)
 

@@ -238,7 +238,7 @@ WALK_VARIABLES = ExplanatoryVariables(
 
 
 def is_competent_number_guessing(record: EpisodeRecord) -> bool:
-    """Return whether the guesses are at most 1.5 times the bits of the range, or one more than the bits if that is more.
+    """Return whether the guesses are at most 1.5 times the bits of the range, or one more than the bits if more.
 
     Any bisection is within this bound.
     """

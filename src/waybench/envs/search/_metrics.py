@@ -197,8 +197,7 @@ def _relative_errors(record: EpisodeRecord, protocol: SearchProtocol) -> list[fl
 
 
 def _sum_of_relative_errors(record: EpisodeRecord, protocol: SearchProtocol) -> float:
-    """Return the sum of errors, plus 1 for each unused interaction if quitting is charged; otherwise 1 without answers.
-    """
+    """Return the sum of errors, plus 1 for each unused interaction if quitting is charged; else 1 without answers."""
     distances = _relative_errors(record, protocol)
     if protocol.charges_quitting:
         return float(

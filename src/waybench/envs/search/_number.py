@@ -25,12 +25,7 @@ SPARE = 5  # interactions beyond the optimum, as in both published modes (20 for
 
 @dataclass(frozen=True, slots=True)
 class Number(Instance):
-    """A number to be guessed.
-
-    Attributes:
-        low: The least number possible.
-        high: The greatest number possible, above `low`.
-    """
+    """A number to be guessed, from `low` to `high`, which is above `low`."""
 
     target: int
     low: int
@@ -50,11 +45,7 @@ class Number(Instance):
 
 
 def decode(data: Json) -> Number:
-    """Read {"target": 777, "min": 32, "max": 32800}.
-
-    Raises:
-        DataError: If it is no such object.
-    """
+    """Read {"target": 777, "min": 32, "max": 32800}; raise DataError for anything else."""
     check_known_fields(data, ("target", "min", "max"))
     values = [data.get(name) for name in ("target", "min", "max")] if is_object(data) else []
     match values:
@@ -67,13 +58,7 @@ def decode(data: Json) -> Number:
 
 
 class Guessing(NamedTuple):
-    """What the player knows.
-
-    Attributes:
-        low: The least number that is still possible after the feedback.
-        high: The greatest number that is still possible.
-        found: Whether the number was guessed.
-    """
+    """The range of numbers that are still possible after the feedback, and whether the number was guessed."""
 
     case: Number
     low: int
@@ -116,11 +101,7 @@ class GuessGame(Game[Number, Guessing, int]):
 
 
 def read_whole_number(action: Json) -> int:
-    """Read an action that is a whole number.
-
-    Raises:
-        DataError: If it is none.
-    """
+    """Read an action that is a whole number; raise DataError for anything else."""
     if type(action) is not int:
         raise DataError("action: give a whole number")
     return action
@@ -173,11 +154,7 @@ UNEVEN = FailureKind("uneven", "guesses off the middle", "The guess is possible,
 
 
 class Bisection:
-    """Whether guesses follow a bisection.
-
-    Args:
-        any_middle: Whether both middles of an even number of candidates count, or the teacher's alone.
-    """
+    """Whether guesses follow a bisection; with `any_middle`, to either middle, else to the teacher's alone."""
 
     def __init__(self, case: Number, any_middle: bool) -> None:
         self._case = case

@@ -38,7 +38,6 @@ class Guess(NamedTuple):
     """The effect of one turn.
 
     Attributes:
-        before: The state before the turn.
         guess: The number that was guessed; None if none was.
         rejected: A number in the reply that did not count as a guess; None if there is none.
     """
@@ -56,7 +55,6 @@ class Guess(NamedTuple):
 
     @property
     def state_after(self) -> Guessing:
-        """The state after the turn."""
         return self.before if self.guess is None else _GAME.apply(self.before, self.guess, _NO_CHANCE).state
 
 
@@ -113,7 +111,6 @@ def _range_shapes(case: Number, guesses: Sequence[Guess], now: Guessing) -> Iter
     """Yield the line of all numbers, the part that is possible now, and the guesses as far as there is room."""
 
     def x_of(number: int) -> int:
-        """Return the x of a number on the line."""
         return _LEFT + round((_RIGHT - _LEFT) * ((number - case.low) / (case.high - case.low)))
 
     x = x_of(case.target)

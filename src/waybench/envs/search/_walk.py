@@ -29,11 +29,7 @@ SPARE_DEPTH = 4  # the same for a depth-first search, beyond twice the nodes (20
 
 @dataclass(frozen=True, slots=True)
 class WalkGraph(Instance):
-    """A connected graph to be visited from node 0 on.
-
-    Attributes:
-        graph: The graph; the order of its edges is the order in which neighbours are shown.
-    """
+    """A connected graph to be visited from node 0 on; neighbours are shown in the order of its edges."""
 
     graph: Graph
 
@@ -51,11 +47,7 @@ class WalkGraph(Instance):
 
 
 def decode(data: Json) -> WalkGraph:
-    """Read {"nodes": [0, 1, 2, ...], "edges": [[0, 2], [1, 2], ...]}.
-
-    Raises:
-        DataError: If it is no connected graph without loops and double edges.
-    """
+    """Read what `WalkGraph.to_json` wrote; DataError if it is not connected, or for loops or double edges."""
     check_known_fields(data, ("nodes", "edges"))
     nodes, edges = (data.get("nodes"), data.get("edges")) if is_object(data) else (None, None)
     if not is_array(nodes) or not is_array(edges):

@@ -47,6 +47,7 @@ def agent_environment(
     """Return the environment of a game that is played by the agent protocol.
 
     Args:
+        items: The items.
         rules: The game's rules and words.
         history: Past observations that are shown by default (Table 1).
         steps: Maximum steps per episode by default (Table 1); None if that depends on the instance.

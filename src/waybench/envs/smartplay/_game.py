@@ -99,11 +99,7 @@ class Rules(ABC, Generic[I, W]):
 
 
 def field_values(data: Json, fields: Sequence[str], message: str) -> list[Json]:
-    """Return the values of an instance's fields, in their order.
-
-    Raises:
-        DataError: If it is no object (with this message), or has other fields.
-    """
+    """Return an instance's values in the order of `fields`; DataError for no object (`message`) or other fields."""
     check_known_fields(data, fields)
     if not is_object(data) or len(data) != len(fields):
         raise DataError(message)
@@ -121,11 +117,7 @@ def history_entry(number: int, observation: str) -> str:
 
 
 def history_text(entries: Sequence[str]) -> str:
-    """Return the history as SmartPlay writes it, without the present observation.
-
-    Args:
-        entries: The last observations as `history_entry` gives them, the oldest first.
-    """
+    """Return the history as SmartPlay writes it, of entries by `history_entry`, without the present observation."""
     if not entries:
         return ""
     observations = "\n\n".join(entries)

@@ -80,11 +80,7 @@ def direction_name(east: float, south: float, least: float = 0) -> str:
 
 
 def draw_compass(entries: Iterable[tuple[str, str]]) -> str:
-    """Return a drawing that lists things by their directions.
-
-    Args:
-        entries: What is written of each, and its direction, such as "north-west"; "" for where one is.
-    """
+    """Return a drawing of labels by their directions, such as "north-west", or "" for the place of the viewer."""
     boxes: dict[tuple[int, int], list[str]] = {(row, column): [] for row in range(3) for column in range(3)}
     for label, direction in entries:
         row = 0 if "north" in direction else 2 if "south" in direction else 1

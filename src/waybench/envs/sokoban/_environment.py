@@ -132,18 +132,14 @@ def draw_position(rng: Stream, size: int, count: int) -> Position | None:
 
 
 def _mark_cells(plan: str, cells: Collection[int], symbol: str) -> str:
-    """Return a plan with a symbol on some cells."""
     return "".join(symbol if cell in cells else old for cell, old in enumerate(plan))
 
 
 def read_rooms(text: str, name: str) -> Iterator[Room]:
     """Yield the rooms of a file in the common format (XSB): rows of #@$.+*, with lines of other text between rooms.
 
-    Args:
-        name: The file's name, for messages.
-
     Raises:
-        DataError: If one is no room that can be solved; the message names its first line.
+        DataError: If one is no room that can be solved; the message has `name` and the first line.
     """
     rows: list[str] = []
     for number, line in enumerate([*text.splitlines(), ""], start=1):
@@ -159,7 +155,6 @@ def read_rooms(text: str, name: str) -> Iterator[Room]:
 
 
 def _open_file(values: Mapping[str, Any], files: DataFiles) -> Source[Room]:
-    """Return the items of the data set "file"."""
     path = user_path(values["source"])
     text = read_text_file(path, _LARGEST_FILE, "a file of rooms")
     if text.lstrip()[:1] in ("{", "["):

@@ -130,11 +130,7 @@ def pushes_of_lone_box(plan: str) -> dict[int, int]:
 
 
 def decode(data: Json) -> Room:
-    """Read the rows of a room that can be solved and is not.
-
-    Raises:
-        DataError: If it is no such room, or one with too much floor or too many boxes for the solver.
-    """
+    """Read the rows of a room; DataError if it is solved, has no solution or is too large for the solver."""
     if (
         not is_array(data)
         or not 3 <= len(data) <= 50
@@ -168,11 +164,7 @@ def room_map(state: Position) -> Any:
 
 
 class RoomSolutions(Searched[Room, Position, str]):
-    """Best solutions: in small rooms all positions are listed, and others are solved one by one.
-
-    Args:
-        push: What a push costs, in addition to the move that it is.
-    """
+    """Best solutions, listed for all positions of a small room; a push costs `push` in addition to its move."""
 
     def __init__(self, push: int) -> None:
         super().__init__(GAME, decode, lambda before, after: 1 + push * (before.boxes != after.boxes), most=_LISTED)

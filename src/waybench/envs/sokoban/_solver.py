@@ -45,11 +45,7 @@ class RoomMap:
         self._player = number_of[state.player]
 
     def fewest_pushes(self) -> int | None:
-        """Return the pushes of a solution with the fewest; None if there is no solution.
-
-        Raises:
-            DataError: If the search takes too many nodes.
-        """
+        """Return the fewest pushes of a solution; None without one. DataError if the search takes too many nodes."""
         path = self._pushes_of_solution(1, exactly=False)
         return None if path is None else len(path)
 

@@ -131,7 +131,6 @@ Neighbours = list[list[int]]
 
 @lru_cache(maxsize=4)  # mazes are drawn in sets of one size; nobody changes the lists
 def _room_neighbours(columns: int, rows: int) -> Neighbours:
-    """Return the neighbours of each room of a rectangle."""
     near: Neighbours = []
     for room in range(columns * rows):
         x, y = room % columns, room // columns

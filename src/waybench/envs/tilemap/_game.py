@@ -104,7 +104,7 @@ def _with_open_cells(fenced: bytes, cells: Sequence[tuple[int, int]], width: int
 
 
 def _object_beside(state: TileState, at: int, width: int, name: str) -> tuple[int, int] | None:
-    """Return the cell whose object an action turns into ground, rows and columns swapped as published.
+    """Return the cell whose object an action turns into ground, rows and columns swapped as published; else None.
 
     It reads the map at [y][x] with x a row and y a column, and compares x with the width and y with the height.
     """
@@ -154,7 +154,6 @@ class TileGame(Game[TileMap, TileState, MovePlan]):
         self.properties = GameProperties(deterministic=True, turns=None, reward=(0.0, 1.0))
 
     def start(self, instance: TileMap) -> TileState:
-        """Return the player where the map has it."""
         return start_state(instance, self._style)
 
     def legal(self, state: TileState) -> Sequence[MovePlan]:

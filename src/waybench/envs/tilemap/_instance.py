@@ -118,11 +118,7 @@ class TileMap(Instance):
 
 
 def tile_list(text: str) -> str:
-    """Return the characters of a list of tiles, a Python list of one-character strings as text; comments are left out.
-
-    Raises:
-        DataError: If it is no such list.
-    """
+    """Return the characters of a Python list of characters as text, without comments; DataError for anything else."""
     signs = text[2::5]
     if text == str(list(signs)):  # as most lists are written; it is read faster
         return signs
@@ -296,10 +292,7 @@ def objectives_outside(case: TileMap) -> list[int]:
 
 
 def tour_leg_lengths(case: TileMap, walkable: str) -> list[int | None]:
-    """Return the moves of a shortest path from each objective to the next, None where there is no path.
-
-    `walkable` has the characters of the tiles that can be walked on.
-    """
+    """Return `leg_lengths_on_floor` over the tiles whose characters are in `walkable`."""
     return leg_lengths_on_floor(case, case.floor(walkable))
 
 

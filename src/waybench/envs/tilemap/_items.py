@@ -81,11 +81,7 @@ WORLD_OPTIONS = (
 
 
 class WorldSource(Source[TileMap]):
-    """Tile worlds that are drawn by key, with a way to every objective.
-
-    Raises:
-        UsageError: For a level that does not exist, or whose smallest maps have no room for so many kinds of tiles.
-    """
+    """Tile worlds by key, with a way to every objective (UsageError for a wrong level, or too many tiles for it)."""
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
         if not LOWEST_LEVEL <= level <= HIGHEST_LEVEL:
@@ -100,7 +96,6 @@ class WorldSource(Source[TileMap]):
             )
 
     def item(self, index: int) -> Item[TileMap]:
-        """Return the item of this number."""
         settings = (self._objectives, self._tiles, self._biome)
         rng = Stream("tilemap", VERSION, self._key, self._level, *settings, index)
         size = _draw_size(self._level, rng)
@@ -165,16 +160,13 @@ class MapFile(Source[TileMap]):
         self._key = key
 
     def __len__(self) -> int:
-        """Return the number of maps."""
         return len(self._maps)
 
     @property
     def space(self) -> int:
-        """The number of maps."""
         return len(self._maps)
 
     def item(self, index: int) -> Item[TileMap]:
-        """Return the map of this number."""
         if not 0 <= index < len(self._maps):
             raise UsageError(f"map {index} of {self._key}: it has only {len(self._maps)}; lower the limit")
         case = self._maps[index]
@@ -231,7 +223,6 @@ _SKIP = number_option(
 
 
 def _open_generated(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
-    """Return the items of the data set "generated"."""
     key = PUBLIC_KEY if options["key"] is None else options["key"]
     level = _LEVEL if options["level"] is None else options["level"]
     source = WorldSource(key, level, _world_options(options))
@@ -239,13 +230,11 @@ def _open_generated(options: Mapping[str, Any], files: DataFiles) -> Source[Tile
 
 
 def _open_published(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
-    """Return the items of the data set "published"."""
     key = f"gtb-without-{options['skip']}" if options["skip"] else "gtb"
     return _select_items(MapFile(files("gtb", _FILE), key, published=True), options)
 
 
 def _open_file(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
-    """Return the items of the data set "file"."""
     path = user_path(options["source"])
     return _select_items(MapFile(path, item_set_key_of_file(path, "maps")), options)
 

@@ -37,6 +37,7 @@ def place_locks(
         goals: The cells of the goals that can be reached from there.
         signs: The signs of the first key, the first door, the second key, and so on.
         count: Number of doors; fewer where bars would part the map.
+        rng: Random numbers.
 
     Returns:
         The doors with their keys, and the cells with bars.
@@ -94,11 +95,7 @@ def gone_bits(locks: Sequence[Lock], removed: Collection[int]) -> int:
 
 
 def cells_to_ground(locks: Sequence[Lock], at: int, name: str, gone: int, width: int) -> dict[int, int]:
-    """Return the cells that an action turns into ground: the key's own, or doors beside with carried keys.
-
-    Returns:
-        Bit, as in `gone_bits` -> its cell.
-    """
+    """Return the cells that an action makes ground, by `gone_bits`: a key's, or adjacent doors with carried keys."""
     if name == PICK_UP:
         bits = {1 << 2 * number: lock.key for number, lock in enumerate(locks) if lock.key == at}
     else:
@@ -132,6 +129,7 @@ def shortest_locked_tour(
         fenced: The map without hazards, and with its doors closed, a byte for each cell: 1 where one can stand.
         width: Cells of a row.
         locks: The doors with their keys.
+        start: Where it begins.
         goals: The cells of all goals, in their order.
 
     Raises:

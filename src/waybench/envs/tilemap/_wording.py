@@ -158,10 +158,7 @@ CHAT = "chat"  # the wording that is a conversation
 
 
 class TileWording(Wording[TileMap, TileState, MovePlan]):
-    """The map as it is now, and the next goal: each time a prompt of its own, or in a conversation (`CHAT`).
-
-    In a conversation what stays the same is in the first message only.
-    """
+    """The map now and the next goal, each time in a prompt of its own or in a conversation (`CHAT`)."""
 
     rules_role = "system"
 
@@ -233,23 +230,19 @@ class TileWording(Wording[TileMap, TileState, MovePlan]):
         return read_sound_plan(reply, single=style.single, predicts=style.predicts)
 
     def render(self, action: MovePlan, state: TileState) -> str:
-        """Return a plan as a reply in the requested form."""
         answer: dict[str, object] = {"action": list(action.names)}
         if action.drawing is not None:
             answer["map"] = action.drawing
         return json.dumps(answer)
 
     def tools(self, state: TileState) -> tuple[ActionTool, ...]:
-        """Return the tool that takes a plan."""
         return (self._tool,)
 
     def parse_call(self, call: ToolCall, state: TileState) -> MovePlan:
-        """Read a plan."""
         rows = call.arguments.get("map")
         return MovePlan(tuple(call.arguments["action"]), None if rows is None else "\n".join(rows))
 
     def render_call(self, action: MovePlan, state: TileState) -> ToolCall:
-        """Return a call with the plan."""
         rows = {} if action.drawing is None else {"map": action.drawing.split("\n")}
         return ToolCall(self._tool.name, {"action": list(action.names), **rows})
 

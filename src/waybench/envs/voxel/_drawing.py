@@ -40,10 +40,7 @@ class _Extent(NamedTuple):
 
 
 def scenes(search: Search, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:
-    """Yield a map, north at the top, for each number of turns: the way so far and the nearest goal.
-
-    There is only the way where the map is not known or its engine not installed.
-    """
+    """Yield a map for each number of turns: the way so far and, where the map can be drawn, the nearest goal."""
     # Where the map is not known, neither is the start.
     start = [(search.x + 0.5, search.z + 0.5)] if ENGINES[search.engine].charted else []
     all_points = [*start, *_step_points(turns)] or [(search.x + 0.5, search.z + 0.5)]

@@ -212,10 +212,7 @@ def oracle(search: Search, world: VoxelWorld, rng: Stream) -> int:
 
 
 def _remaining_distances(search: Search, world: VoxelWorld, depth: int, rng: Stream) -> list[float]:
-    """Return the way that remains after each action and the best `depth` - 1 after it, in blocks.
-
-    A little is subtracted for each step that is not needed.
-    """
+    """Return the blocks that remain after each action and the best `depth` - 1 after it; below 0 if found early."""
     from waybench.envs.voxel._route import cached_route  # numpy and numba, which nothing else here needs
 
     distances: list[float] = []

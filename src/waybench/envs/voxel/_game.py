@@ -109,10 +109,7 @@ def level_of(search: Search) -> int:
 
 
 def prove(search: Search) -> dict[str, Json]:
-    """Return the distance in blocks and the column of the nearest goal; nothing if there is none near.
-
-    And, where a world depends on it, the version of its server.
-    """
+    """Return "distance" (blocks), "x" and "z" of the nearest goal, and "server" (a version) if any; {} without one."""
     near = nearest_goal(search, search.x, search.z)
     if near is None:
         return {}
@@ -121,11 +118,7 @@ def prove(search: Search) -> dict[str, Json]:
 
 
 def decode(data: Json) -> Search:
-    """Read what `Search.to_json` wrote.
-
-    Raises:
-        DataError: If it is no search.
-    """
+    """Read what `Search.to_json` wrote; raise DataError for anything else."""
     fields = ("engine", "seed", "goal", "x", "z", "yaw")
     match field_values(data, fields, "instance: give engine, seed, goal, x, z and yaw, and nothing else"):
         case [str(engine), str(seed), str(goal), int(x), int(z), int(yaw)]:
@@ -165,7 +158,6 @@ class VoxelWorld(NamedTuple):
     """The state of a search.
 
     Attributes:
-        body: Where the walker is.
         last: Number of the last action; -1 at the start.
         moved: How far the last step led over the ground, as the crow flies, in blocks.
     """
@@ -250,7 +242,6 @@ class FindRules(Rules[Search, VoxelWorld]):
 
 
 def _with_article(noun: str) -> str:
-    """Return a noun after "a" or "an"."""
     return f"{'an' if noun[0].lower() in 'aeiou' else 'a'} {noun}"
 
 
@@ -403,8 +394,7 @@ class SearchSource(Source[Search]):
     def _try_start(self, goal: str, rng: Stream) -> Search | None:
         """Try a random place as the start: moved towards its nearest goal, which stays the nearest.
 
-        Return a search that begins on dry land where nothing is in the way, at a distance of the level; None if from this
-        place there is none.
+        Return a search that begins on clear, dry land at a distance of the level; None if there is none from here.
         """
         (low, high), worlds = level_distances(self._level), self._engine.worlds
         world_rng = rng

@@ -54,11 +54,7 @@ def _write_costs_to_goal(is_goal: Bytes, heights: Ints, sea: int, steepest: int,
 
 
 class Route:
-    """The costs of ways to a search's nearest goals.
-
-    Args:
-        search: The search; there is a goal near its start.
-    """
+    """The costs of ways to the goals nearest to a search's start."""
 
     def __init__(self, search: Search) -> None:
         near = nearest_goal(search, search.x, search.z)

@@ -29,12 +29,7 @@ _TINY = 1e-9  # sums in another order differ by less; of equal choices the first
 
 
 class WalkTarget(NamedTuple):
-    """Where to walk to.
-
-    Attributes:
-        steps: The expected number of steps to the exit.
-        cell: The next cell at which something can be learnt, or the exit.
-        first: The first cell on the way to it.
+    """The expected steps to the exit, the next cell to learn something at (or the exit), and the first cell on the way.
     """
 
     steps: float
@@ -266,11 +261,7 @@ LARGEST = 101  # the oracle's walk through a larger one, which is part of the pr
 
 
 class ExploreSource(Source[Maze]):
-    """Mazes as of `MazeSource`, with the proof of partly seen ones.
-
-    Raises:
-        UsageError: If the dimension is even or out of range.
-    """
+    """Mazes of `MazeSource` with the proof of partly seen ones, of odd dimensions up to 101 (or UsageError)."""
 
     def __init__(self, key: str, size: int, options: Mapping[str, Json]) -> None:
         if size > LARGEST:
@@ -290,11 +281,7 @@ class ExploreSource(Source[Maze]):
 
 
 def decode_explored(data: Json) -> Maze:
-    """Read a maze as for `maze/alicia`, but a square one of an odd dimension up to 101.
-
-    Raises:
-        DataError: If it is no such maze.
-    """
+    """Read a maze as for `maze/alicia`; raise DataError unless it is square, of an odd dimension up to 101."""
     maze = decode(data)
     if maze.lattice.width != maze.lattice.height or maze.size % 2 == 0:
         raise DataError("maze: a partly seen maze is square, and its dimension is odd")

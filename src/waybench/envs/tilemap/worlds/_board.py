@@ -310,7 +310,6 @@ class BoardArea:
         return self._first + row * self._down + column * self._across
 
     def _board_position(self, row: int, column: int) -> tuple[int, int]:
-        """Return the row and column on the board of a position in the area."""
         if self.turn & 4:
             row, column = column, row
         if self.turn & 1:
@@ -320,7 +319,6 @@ class BoardArea:
         return self._top + row, self._left + column
 
     def put_tile(self, row: int, column: int, kind: int) -> None:
-        """Put a kind of tile at a position in the area."""
         self.board.cells[self._first + row * self._down + column * self._across] = kind
 
     def is_solid(self, row: int, column: int) -> bool:
@@ -353,10 +351,7 @@ class BoardArea:
                 self.put_tile(row, column, kind)
 
     def roundness(self, row: int, column: int, front: bool = True) -> int:
-        """Return how far out a position is: 0 in the middle, 100 on the largest ellipse.
-
-        Without `front`, the sides of the front half are straight.
-        """
+        """Return how far out a position is, 100 on the largest ellipse; without `front`, its front half is straight."""
         across, down = (2 * column + 1 - self.width) * self.height, (2 * row + 1 - self.height) * self.width
         if down > 0 and not front:
             down = 0
@@ -368,9 +363,7 @@ class BoardArea:
 
 
 def divide_into_rooms(frame: BoardArea, area: Area, most: int, wall: int, door: int) -> list[list[int]]:
-    """Divide a walled area into rooms with a door in each wall between two; return their cells.
-
-    A room has at most `most` cells, unless its sides would be shorter than 2.
+    """Divide a walled area into rooms of `most` cells or fewer, if not too narrow, joined by doors; return the cells.
     """
     rng, rooms, areas = frame.board.rng, list[list[int]](), [area]
     while areas:

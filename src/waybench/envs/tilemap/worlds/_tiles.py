@@ -116,7 +116,6 @@ class Palette:
     walkable: bytearray = field(init=False, default_factory=lambda: bytearray(256))
 
     def __post_init__(self) -> None:
-        """Note which kinds can be walked on."""
         self.walkable[: len(self.kinds)] = bytes(kind.walkable for kind in self.kinds)
 
     def add_kind(self, kind: Kind) -> int:
@@ -127,7 +126,6 @@ class Palette:
         return len(self.kinds) - 1
 
     def first_kind(self, role: str) -> int:
-        """Return the number of the first kind of a role."""
         return self.roles[role][0]
 
 

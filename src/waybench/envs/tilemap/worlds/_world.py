@@ -378,11 +378,8 @@ class Quest:
 def make_world(size: tuple[int, int], biome: str, tiles: int, objectives: int, name: str, rng: Stream) -> TileMap:
     """Return a generated world in which all walkable cells are connected, with 0 as its path length.
 
-    Args:
-        size: Number of rows, at least 7, and of columns, at least 10.
-        biome: One of `BIOMES`.
-        tiles: Number of kinds of tiles, the player and the antagonist included, at least 7.
-        objectives: Number of objectives, from 1 to 11.
+    `size` has at least 7 rows and 10 columns, `biome` is one of `BIOMES`, `tiles` the number of kinds of tiles with the
+    player and the antagonist, at least 7, and `objectives` from 1 to 11.
     """
     about = BIOMES[biome]
     hero, foe = rng.choice(HEROES), rng.choice(FOES)

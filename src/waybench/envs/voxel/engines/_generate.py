@@ -143,6 +143,7 @@ def nearest_cell(seed: int, x: int, z: int, wanted: Bytes, least: int, most: int
     """Return the nearest cell of some biomes.
 
     Args:
+        seed: The terrain's.
         x: Column to start from.
         z: Its row.
         wanted: 1 for each biome that is wanted.
@@ -180,7 +181,6 @@ def nearest_cell(seed: int, x: int, z: int, wanted: Bytes, least: int, most: int
 
 @compiled
 def _fill_bare_column(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, column: Bytes) -> None:
-    """Fill a column with ground and water."""
     air, bedrock, stone, water, ice = ground[0], ground[1], ground[2], ground[4], ground[5]
     salt, bits = hash_bits(seed, 8, 0), 0
     for y in range(HEIGHT):
@@ -205,7 +205,6 @@ def _fill_bare_column(seed: int, ground: Ints, biome: Ints, x: int, z: int, heig
 
 @compiled
 def _put_plants(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, column: Bytes) -> None:
-    """Put snow and plants on a column."""
     chance = hash_bits(hash_bits(seed, 10, 0), x, z)
     if height < SEA:
         if biome[6] == ground[0]:
@@ -346,6 +345,7 @@ def make_missing_chunks(
     """Make the chunks around a place that are not there yet.
 
     Args:
+        seed: The terrain's.
         pool: The chunks that are kept; shape (SLOTS, SLOTS, SIDE, SIDE, HEIGHT). Changed.
         tags: Column and row of the chunk in each slot; shape (SLOTS, SLOTS, 2). Changed.
         ground: See `_terrain.number_tables`, as the next two.

@@ -52,7 +52,6 @@ def biome_name(name: str, is_dry: bool) -> str:
 
 
 def _biome_numbers(goals: tuple[str, ...]) -> list[int]:
-    """Return the numbers of biomes."""
     return [_BIOMES.index(goal) for goal in goals]
 
 
@@ -107,7 +106,6 @@ class LuantiTerrain(BlockWorld):
         return self._codes[node]
 
     def _block_numbers(self, nodes: list[float]) -> Ints:
-        """Return our numbers of the blocks of nodes."""
         numbers, places = np.unique(np.array(nodes, dtype=np.int64), return_inverse=True)
         return np.array([self._block_number(int(number)) for number in numbers], dtype=np.int64)[places]
 
@@ -139,10 +137,7 @@ class LuantiTerrain(BlockWorld):
             self._generated.update(order)
 
     def _in_generation_order(self, column: int, row: int) -> Iterator[tuple[int, int]]:
-        """Yield the ungenerated columns of chunks that a column needs, itself last.
-
-        A column comes after those that it needs, and can come twice.
-        """
+        """Yield the ungenerated columns of chunks that a column needs, itself last; one can come twice."""
         if (column, row) in self._generated:
             return
         for right, up in product((-1, 0, 1), repeat=2):

@@ -265,11 +265,7 @@ class BlockWorld(ABC):
             return bool(self._solid[self._block_at(x, ground, z)]) and self._block_at(x, ground + 1, z) != self.water
 
     def walk(self, body: Body, ticks: bytes, goals: tuple[str, ...]) -> WalkResult:
-        """Walk in the direction of the body's yaw.
-
-        Raises:
-            ValueError: If there are more ticks than the chunks around are made for.
-        """
+        """Walk in the direction of the body's yaw; ValueError for more ticks than there are chunks for."""
         if len(ticks) > _MOST_TICKS:
             raise ValueError(f"{len(ticks)} ticks: at most {_MOST_TICKS} at once")
         is_goal = np.empty((2 * _CELLS + 1,) * 2, dtype=np.uint8)

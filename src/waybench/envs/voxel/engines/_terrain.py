@@ -137,13 +137,7 @@ class WalkResult(NamedTuple):
 
 
 class Near(NamedTuple):
-    """The nearest place of some biomes.
-
-    Attributes:
-        x: Its column.
-        z: Its row.
-        away: Its distance over the ground, in blocks.
-    """
+    """The column and row of the nearest place of some biomes, and its distance over the ground, in blocks."""
 
     x: int
     z: int
