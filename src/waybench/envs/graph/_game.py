@@ -30,8 +30,7 @@ CHAIN = 2  # nodes of the dead end at each node of the two ways
 
 
 class Component(NamedTuple):
-    """A connected graph of nodes from 0 with two ways between two of them; `shortest` has the nodes of the shorter one.
-    """
+    """A connected graph of nodes from 0 with two ways between two of them; `shortest` has the shorter one's nodes."""
 
     nodes: int
     edges: tuple[tuple[int, int], ...]

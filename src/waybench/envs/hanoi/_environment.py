@@ -69,7 +69,6 @@ class RodsFrame(NamedTuple):
     """The rods at one time.
 
     Attributes:
-        title: What is written above.
         rods: The disks on each rod, the lowest first.
         disk: The disk that was moved; -1 if none was.
         refused: The rods of a move that was not allowed, source and target; empty if it was.

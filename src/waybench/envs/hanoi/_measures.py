@@ -52,7 +52,7 @@ def most_steps(towers: Towers) -> int:
 
 
 def is_competent(record: EpisodeRecord) -> bool:
-    """Return whether a solved puzzle took no more than the default limit, beyond which random moves can solve it."""
+    """Return whether a solved puzzle took at most the default limit, beyond which random moves can solve it."""
     return len(step_events(record)) <= most_steps(decode(record.instance))
 
 

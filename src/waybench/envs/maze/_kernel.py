@@ -260,14 +260,9 @@ def _draw_cells(
 ) -> Any:  # pragma: no cover  compiled
     """Open the rooms and the passages of a maze, and return which row and which column are there twice.
 
-    Args:
-        key: The key digest of the random stream, as bytes.
-        algorithm: A number of `_ALGORITHMS`.
-        columns: Rooms in a row.
-        rows: Rows of rooms.
-        opened: Walls that are opened beside the tree.
-        doubled: Of how many rows, and of how many columns, one is there twice; 1 for none.
-        cells: The cells, all 0; written.
+    `key` has the bytes of the stream's key digest, `algorithm` is a number of `_ALGORITHMS`, `columns` and `rows` count
+    rooms, `opened` walls opened beside the tree, and `doubled` the rows and columns of which one is there twice, 1 for
+    none. `cells`, all 0, are written.
     """
     stream = np.zeros(_SCHEDULE + 16, np.uint64)
     for place in range(64):

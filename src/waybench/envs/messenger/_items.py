@@ -253,7 +253,6 @@ class PublishedGames(_Games):
     Args:
         texts: The file of sentences: entity -> role -> movement -> list of sentences.
         games: The file of games: split -> list of [enemy, message, goal].
-        level: The stage.
         size: Cells along each side of the board.
         decoys: Enemies of stage 3 that look like the message or the goal; 2 as published if None.
         split: Which of the games; SmartPlay has "test".

@@ -211,7 +211,6 @@ class MessengerWorld(NamedTuple):
         places: Where the actors are, in their order; None for what has been picked up or reached.
         carries: Whether the agent has the message.
         last: Number of the last action; None at the start.
-        reward: The last step's reward.
         fate: "" while the game goes on; "won"; what killed the agent ("enemy", "decoy" or "goal"); "message" where
             the agent, in stage 1, touched the message though it had it.
         touched: Number of the actor that ended the game; -1 while it goes on.

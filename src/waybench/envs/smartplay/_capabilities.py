@@ -47,7 +47,6 @@ class Capability:
     """A score of one capability.
 
     Attributes:
-        name: The capability.
         value: The weighted mean of the games' normalised scores; None if no game has a weight.
         games: The settings that it is made of, those with a weight.
         missing: Settings of the seven that have a weight and no score: the value is not that of the whole benchmark.
@@ -70,10 +69,7 @@ class Capability:
 
 
 def capability_degrees(setting: str) -> Mapping[str, int]:
-    """Return the degree, 1 to 4, to which a setting asks for each capability (Table 3).
-
-    Args:
-        setting: The published name, such as "Hanoi3Disk".
+    """Return the degree, 1 to 4, to which a setting such as "Hanoi3Disk" asks for each capability (Table 3).
 
     Raises:
         KeyError: If the game is none of SmartPlay's.

@@ -50,10 +50,7 @@ class RoomMap:
         return None if path is None else len(path)
 
     def solve(self, push: int) -> list[str] | None:
-        """Return the moves of a best solution; None if there is none.
-
-        Args:
-            push: What a push costs, in addition to the move that it is.
+        """Return the moves of a best solution, where a push costs `push` more than a move; None if there is none.
 
         Raises:
             DataError: If the search takes too many nodes.

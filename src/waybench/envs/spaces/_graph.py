@@ -252,8 +252,7 @@ def all_passages(near: Neighbours) -> list[Edge]:
 def spanning_tree(columns: int, rows: int, algorithm: str, rng: Stream) -> tuple[list[Edge], list[Edge]]:
     """Draw a spanning tree of the rooms of a rectangle by an algorithm in `TREES`; room (x, y) is y * columns + x.
 
-    Returns:
-        The passages of the tree, columns * rows - 1 of them, and all other pairs of neighbouring rooms, in order.
+    Return the columns * rows - 1 passages of the tree, and all other pairs of neighbouring rooms, in order.
     """
     near = _room_neighbours(columns, rows)
     tree = TREES[algorithm](near, rng)

@@ -76,11 +76,9 @@ class VisibleComponent(NamedTuple):
 
     Attributes:
         name: What is there.
-        cells: How many places.
+        cells: Number of places.
         middle: The mean of their three coordinates.
-        row: Row of the nearest one.
-        column: Its column.
-        away: Its distance.
+        away: The distance of the nearest place, at `row` and `column`.
     """
 
     name: str

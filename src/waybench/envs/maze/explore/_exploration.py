@@ -29,8 +29,7 @@ _TINY = 1e-9  # sums in another order differ by less; of equal choices the first
 
 
 class WalkTarget(NamedTuple):
-    """The expected steps to the exit, the next cell to learn something at (or the exit), and the first cell on the way.
-    """
+    """The expected steps to the exit, the next informative cell (or the exit), and the first cell on the way to it."""
 
     steps: float
     cell: int

@@ -363,8 +363,7 @@ class BoardArea:
 
 
 def divide_into_rooms(frame: BoardArea, area: Area, most: int, wall: int, door: int) -> list[list[int]]:
-    """Divide a walled area into rooms of `most` cells or fewer, if not too narrow, joined by doors; return the cells.
-    """
+    """Divide a walled area into rooms of at most `most` cells, unless narrow, with doors; return their cells."""
     rng, rooms, areas = frame.board.rng, list[list[int]](), [area]
     while areas:
         area = top, left, bottom, right = areas.pop()

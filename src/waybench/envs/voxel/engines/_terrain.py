@@ -24,8 +24,6 @@ class Tree(NamedTuple):
     """The shape of a kind of tree.
 
     Attributes:
-        trunk: Block of the trunk.
-        crown: Block of the leaves.
         low: Least height of the trunk, in blocks.
         high: Greatest height of the trunk.
         shape: 0 round, 1 conical, 2 flat, 3 a column without a crown, 4 a spike that is thicker below.
@@ -56,7 +54,6 @@ class BiomeLook(NamedTuple):
         plants: Two kinds of plants on the surface.
         sown: How many of 256 columns have the one, and the other.
         cold: Whether there is snow on the ground, and ice on the water.
-        colour: On maps.
     """
 
     top: str
@@ -124,10 +121,9 @@ class WalkResult(NamedTuple):
     """The result of a walk.
 
     Attributes:
-        body: Where it ended.
-        arrived: Whether in a biome that was wanted.
+        arrived: Whether it ended in a biome that was wanted.
         length: The length of the way over the ground, in blocks.
-        ticks: How long it took.
+        ticks: Number of ticks that were walked.
     """
 
     body: Body
