@@ -180,7 +180,7 @@ def _player_location(world: CrafterWorld) -> list[Json]:
 
 
 def _had_no_effect(before: CrafterWorld, after: CrafterWorld, action: int) -> bool:
-    """Return whether an action changed nothing; never of waiting, sleeping, or what may need several tries."""
+    """Return whether an action had no effect; False for waiting, sleeping and what may need several tries."""
     old, new = player_numbers(before), player_numbers(after)
     if action in (NOOP, SLEEP):
         return False

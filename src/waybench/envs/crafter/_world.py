@@ -292,7 +292,7 @@ class PlayerView:
                 yield action, neighbour
 
     def missing_items(self, *items: int) -> list[int]:
-        """Return the items that the player does not have."""
+        """Return which of these items the player does not have."""
         return [item for item in items if not self.body[item]]
 
     def way_to_nearest(self, targets: Iterable[int]) -> tuple[int, Cell, int] | None:

@@ -174,7 +174,7 @@ def published_setting_name(record: EpisodeRecord) -> str | None:
 
 
 def last_reward(record: EpisodeRecord) -> float:
-    """Return the reward of the last step, 0 for a lost one, so that no reply after taking the message gains 0.5."""
+    """Return the reward of the last step, 0 for a lost one, so that silence does not keep the 0.5 for the message."""
     return action_turns(record)[-1].reward if action_turns(record) else 0.0
 
 
