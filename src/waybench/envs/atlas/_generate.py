@@ -180,10 +180,7 @@ def _draw_start_and_goal(rng: Stream, cells: Sequence[Cell], passages: Passages,
 
 
 def _sources_by_move_limit(world: Plan, moves: int) -> list[list[int]]:
-    """Return by limit of moves and by place the places from which it can be reached within the limit, as bits.
-
-    Sets of bits take a tenth of the time of a search from each place.
-    """
+    """Return by limit of moves and by place the places from which it can be reached within the limit, as bits."""
     within = [[1 << place for place in range(len(world.exits))]]
     for _ in range(moves):
         nearer = within[-1]

@@ -395,10 +395,7 @@ PLAYERS = {"heuristic": wall_follower, "oracle": oracle, "random": wanderer}
 
 
 def reasoning(state: MazeState) -> str:
-    """Return a text that walks the shortest path from here cell by cell, with open ways and remaining moves.
-
-    Cells are [x, y] from the top left one, as in the prompts.
-    """
+    """Return a text that walks the shortest path cell by cell, as [x, y], with open ways and remaining moves."""
     lattice, at = state.maze.lattice, state.at
     far = lattice.distances(state.maze.exit)
     lines = [f"I am at {list(lattice.position(at))}, and the exit is at {list(lattice.position(state.maze.exit))}."]

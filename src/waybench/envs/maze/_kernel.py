@@ -299,10 +299,7 @@ def _neighbour_cell(cell: Any, direction: Any, width: Any, count: Any) -> Any:  
 
 @compiled
 def _proof_numbers(cells: Any, width: Any, entrance: Any, exit_: Any) -> Any:  # pragma: no cover  compiled
-    """Return the proof's numbers, the steps, loops and junctions, and after them the movements: direction, cells.
-
-    It follows the same shortest path as `Lattice.shortest_path`, which there has to be.
-    """
+    """Return steps, loops and junctions of the proof, and (direction, cells) along `Lattice.shortest_path`."""
     count = len(cells)
     far, queue = np.empty(count, np.int32), np.empty(count, np.int32)
     for cell in range(count):

@@ -53,10 +53,7 @@ _MOVING: Mapping[str, tuple[str, ...]] = _WORDS["moving"]
 
 
 def draw_sentence(name: str, role: str, kind: str, rng: Stream) -> str:
-    """Draw a sentence that names an entity's role ("enemy", "message" or "goal") and its kind of movement.
-
-    The kind is "chaser", "fleeing" or "immovable", or "unknown" to say nothing of the movement.
-    """
+    """Draw a sentence that names an entity's role and its kind of movement, unless that is "unknown"."""
     kind_is_known = kind != UNKNOWN
     template = rng.choice(_WORDS["templates"]["with_movement" if kind_is_known else "without_movement"])
     noun, thing, predicate = rng.choice(NAMES[name]), rng.choice(role_phrases(role)), rng.choice(_PREDICATES[role])

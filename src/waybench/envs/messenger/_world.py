@@ -287,11 +287,7 @@ def _end_at_contact(world: MessengerWorld, contacts: Sequence[int]) -> Messenger
 
 
 def _apply_contacts(world: MessengerWorld, contacts: Sequence[int]) -> MessengerWorld:
-    """Return the position after contacts in stages 2 and 3: with enemies, then the goal, and then the message.
-
-    Enemy and decoys are looked for before anything has an effect, so that each of several costs 1. The goal comes
-    before the message, so that touching both at once without the message loses.
-    """
+    """Return the position after contacts in stages 2 and 3: each enemy costs 1; then the goal, then the message."""
     deadly = [number for number in contacts if role_name(number) in ("enemy", "decoy")]
     if deadly:
         killer = deadly[0]

@@ -48,8 +48,7 @@ class Layout(NamedTuple):
 def layer_nodes(graph: Graph) -> Layout:
     """Place the nodes of a connected graph in layers by their distance from node 0, from (0, 0) on.
 
-    Below each node are those that a breadth-first search reaches from it first, in the order shown, and a node is above
-    the middle of its outer two. Deep graphs grow to the right in place of downwards.
+    Deep graphs grow to the right in place of downwards.
     """
     order, children, depth = _spanning_tree(graph)
     across = [0.0] * graph.size

@@ -197,10 +197,7 @@ def _make_environment(
 def _twin_environments(
     plain: str, embodied: str, **task: Any
 ) -> tuple[Environment[Any, Any, int], Environment[Any, Any, int]]:
-    """Return the plain and the embodied environment of a task, by their stories; they have the same cases.
-
-    Only the first has a horizon: both are equally hard.
-    """
+    """Return the plain and the embodied environment of a task, with the same cases; only the first has a horizon."""
     base, twin = (
         _make_environment(STORIES[story], other, **task) for story, other in ((plain, embodied), (embodied, plain))
     )

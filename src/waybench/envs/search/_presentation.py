@@ -59,11 +59,9 @@ class Guess(NamedTuple):
 
 
 def number_scene(case: Number, turns: Sequence[TurnRecord]) -> Scene:
-    """Return the range of a number and the guesses of an episode.
+    """Return the range of a number and the guesses of an episode, those around the last one if there are many.
 
-    There is a row for each guess that the case allows for, in which places are by the distance from the number, on a
-    logarithmic scale; of more guesses it shows those around the last one. Nothing of a reply reaches the scene but
-    guesses within the range, and on which side of it others were.
+    Nothing of a reply reaches the scene but guesses within the range, and on which side of it others were.
     """
     attempts = list(guesses_of_turns(case, turns))
     guesses = [attempt for attempt in attempts if attempt.guess is not None]

@@ -222,10 +222,7 @@ class AgentGame(Game[I, AgentState[I, W], AgentReply]):
         return _new_transition((state, reward, all_events, outcome))
 
     def forfeit(self, state: AgentState[I, W]) -> AgentState[I, W]:
-        """Return the state after a reply that cannot be carried out: the action after a thought, or the next step.
-
-        So every step has the same number of replies, whatever they are.
-        """
+        """Return the state after an invalid reply: the action is next after a thought, otherwise the next step."""
         return state._replace(thinking=self._thinks and not state.thinking)
 
     def terminal(self, state: AgentState[I, W]) -> End | None:

@@ -54,10 +54,7 @@ class Floor:
         object.__setattr__(self, "_not_last", (row >> 1) * rows)
 
     def layers(self, start: int, goal: int) -> list[int] | None:
-        """Return the cells, as bits, at distance 0, 1, 2, ... from the start, up to the layer with the goal.
-
-        The start need not be open. None if the goal cannot be reached.
-        """
+        """Return the cells, as bits, by distance from the start, open or not, up to the goal; None without a path."""
         layers: list[int] = []
         for layer in self._flood_layers(start):
             layers.append(layer)

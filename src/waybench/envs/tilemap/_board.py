@@ -225,10 +225,7 @@ def legs_of_locked_tour(
 ) -> dict[TourNode, tuple[str, ...]]:
     """Return a shortest tour of the goals within reach: each of its states -> the actions to the next goal.
 
-    Args:
-        board: A map with doors.
-        start: Where the tour begins.
-        removed: Cells whose object has become ground, as (row, column).
+    `removed` are the cells, as (row, column), whose object has become ground.
     """
     goals, width = [cell for cell in board.goal_cells if cell is not None], board.case.width
     fenced = bytearray(board.safe_fence)

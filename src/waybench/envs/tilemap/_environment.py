@@ -97,10 +97,7 @@ def failure(record: EpisodeRecord) -> FailureKind:
 
 
 def _causes_of_misses(record: EpisodeRecord) -> Iterator[FailureKind]:
-    """Yield the cause for each objective that was not reached.
-
-    What ends the map, such as an enemy, takes all objectives that are left.
-    """
+    """Yield the cause for each objective that was not reached; what ends the map takes all that are left."""
     remaining = len(record.instance["objectives"])
     if not PROTOCOLS[record.options["protocol"]].unreachable:
         remaining -= len(record.proof["unreachable"])

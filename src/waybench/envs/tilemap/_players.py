@@ -33,10 +33,7 @@ LONGEST_RANDOM = 90  # moves; 264 for a published map then, where the published 
 
 
 def is_tour_best(board: TileBoard, fenced: bytes, at: int, goals: Sequence[int], moves: int) -> bool:
-    """Return whether a tour of all goals in `moves` is worth more than any play that misses one.
-
-    `fenced` has the map's cells, a byte for each: 1 where one can stand.
-    """
+    """Return whether a tour of all goals in `moves` is worth more than any play that misses one."""
     if moves < GIVEN_UP * board.per_point:
         return True  # a goal that is missed costs more than all moves together
     return moves <= least_cost_of_missing(board, fenced, at, goals)
@@ -110,9 +107,7 @@ class _Node(NamedTuple):
 def foresee_tour_of_state(state: TileState) -> Tour:
     """Return a shortest tour of all goals that avoids enemies and hazards, given how the beings will move.
 
-    The search for a shortest one (A*; the lower bound is the distance on the map without beings) stops after `LIMIT`
-    states; a hasty search then looks for any tour. Where that stops too, the tour ends at the place nearest to its end
-    that either has found.
+    If the search stops after `LIMIT` states, it is any tour of a hasty search, or one that ends nearest to the end.
     """
     return foresee_tour(state.board, state.removed, state.goal, state.cell, state.beings, state.tick)
 

@@ -261,11 +261,7 @@ _INTO = 1e-6  # blocks from where a ray meets a block's side to a place in the b
 
 
 def is_goal_in_sight(search: Search) -> bool:
-    """Return whether a block of a goal can be seen from the start.
-
-    One sees as far as the rays of an observation reach, and no farther than the first block that each of them meets. A
-    player can turn, so that rays at every whole degree around count, whatever the heading is. The map is known.
-    """
+    """Return whether a block of a goal can be seen from the start of a search on a known map, at any heading."""
     near = nearest_goal(search, search.x, search.z)
     if near is None or near.away > LONGEST + _CELL:
         return False

@@ -12,10 +12,7 @@ from waybench.envs.spaces._lattice import DIRECTIONS, Lattice
 
 
 def scenes(maze: Maze, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:
-    """Yield a scene for each number of turns: the walked and a shortest path, with unseen cells veiled.
-
-    An episode without turns has no veil.
-    """
+    """Yield a scene for each number of turns: both paths, with unseen cells veiled unless the episode has no turns."""
     window: int | None = next((turn.events["window"] for turn in turns if "window" in turn.events), None)
     for count in counts:
         legs = list(_turn_legs(maze, turns[:count]))

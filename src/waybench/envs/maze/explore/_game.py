@@ -79,10 +79,7 @@ def window_mask(size: int, at: int, window: int) -> int:
 
 @lru_cache(maxsize=256)
 def directions_inwards_first(maze: Maze) -> tuple[str, ...]:
-    """Return the four directions clockwise, beginning with the one from the entrance into the maze.
-
-    Whoever tries directions in this order walks a rotated maze in the same way.
-    """
+    """Return the four directions clockwise from the one into the maze, the same way in rotated mazes."""
     first = CLOCKWISE.index(inward_direction(maze, maze.entrance))
     return CLOCKWISE[first:] + CLOCKWISE[:first]
 

@@ -331,10 +331,7 @@ def _connect_by_roads(board: WorldBoard, ends: list[int]) -> None:
 
 
 def _road_costs(board: WorldBoard, buildings: int, rough: int) -> list[tuple[int, int]]:
-    """Return pairs of cells as bits and what a road costs on each of them, as `WorldBoard.route` takes them.
-
-    No road enters `buildings`, and it rather goes round `rough`, cells as bits.
-    """
+    """Return (cells, cost) for `WorldBoard.route`: no road enters `buildings`, and `rough` cells cost more."""
     roles = board.palette.roles
     roads = board.cells_of_kinds([roles["road"][0], roles["bridge"][0]]) & ~buildings
     land = board.walkable_cells() & ~roads & ~buildings

@@ -76,11 +76,7 @@ def connect_components(board: WorldBoard) -> None:
 
 
 def clear_until_walkable(board: WorldBoard, least_percent: int) -> None:
-    """Clear edges of woods, waters and walls until at least `least_percent` of the cells can be walked on.
-
-    Kinds of which there is one tile only are left. What is cleared is next to what can be walked on already, so that a
-    world that was joined up stays so.
-    """
+    """Clear edges of woods, waters and walls, never a kind's last tile, until enough cells are walkable."""
     size, ground = board.width * board.height, board.palette.first_kind("ground")
     for roles in _SOFT:
         while (missing := -(-size * least_percent // 100) - (walkable := board.walkable_cells()).bit_count()) > 0:
@@ -179,11 +175,7 @@ def put_objects_and_people(board: WorldBoard, places: list[NamedLocation]) -> No
 
 
 def place_missing_kinds(board: WorldBoard) -> None:
-    """Place a tile of each kind that is nowhere on the board yet.
-
-    Roads, waters, or furniture that the map turned out to have no place for are not forced upon it, as long as other
-    kinds can take their places in the alphabet.
-    """
+    """Place a tile of each kind that is nowhere yet; spare kinds replace those that have no place on the map."""
     palette = board.palette
     for number in range(2, len(palette.kinds)):
         if number in board.cells:

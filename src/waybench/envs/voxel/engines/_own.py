@@ -361,11 +361,7 @@ class OwnTerrain(BlockWorld):
         return Raw((body.x, body.y, body.z), body.yaw, 0, BLOCKS, voxels, hits, distances)
 
     def nearest(self, x: int, z: int, goals: tuple[str, ...], most: int) -> Near | None:
-        """Return the nearest place of some biomes.
-
-        Who walks asks after every step. What was empty around the place before is empty around this one too, but for
-        the way between them, so that most cells need not be looked at again.
-        """
+        """Return the nearest place of some biomes; cells known to be empty from the last call are left out."""
         before_x, before_z, empty = self._none_within.get(goals, (x, z, 0.0))
         least = max(int(empty - math.hypot(x - before_x, z - before_z)) - 1, 0)  # 1 for what rounding may be off
         east, south, square = _generate.nearest_cell(self.seed, x, z, goal_mask(goals), least, most)
