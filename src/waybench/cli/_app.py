@@ -145,7 +145,7 @@ class App(click.Group):
         windows_expand_args: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run a command and exit with its status: 0, its own, 2 (an error of the user), 3 (a defect) or 130."""
+        """Run a command and exit with its status: 0, its own, 1 (closed output), 2 (user error), 3 (defect) or 130."""
         warnings.formatwarning = _format_warning
         arguments = (args, prog_name or "waybench", complete_var)
         if not standalone_mode:

@@ -114,7 +114,7 @@ def _write_config(task: TaskEntry, args: Mapping[str, Any], out: Path, *, answer
 
 
 def _item_row_json(task: TaskEntry, task_item: TaskItem, *, answers: bool) -> str:
-    """Return a row of the data set as JSON: an item's prompt and identity; with `answers` its instance and solution."""
+    """Return a row of the data set as JSON: an item's prompt and identity; with `answers` also how it is solved."""
     from waybench.ext.publish.exports._dataset import CANARY
 
     environment, item = task_item.environment, task_item.item

@@ -24,9 +24,7 @@ _CONNECTIONS = 10  # of most providers
 def comparison_settings(settings: RunSettings, runs: int) -> "ComparisonSettings | None":
     """Return the settings of a run that plays until its models are told apart; None for a run of all items.
 
-    Args:
-        settings: What the user says.
-        runs: Number of tasks with their parameters, whose decisions belong together.
+    `runs` is the number of tasks with their parameters, whose decisions belong together.
 
     Raises:
         UsageError: If the options contradict each other.
@@ -81,12 +79,7 @@ def decision_plans(
 
 
 def plan_text(plan: "DecisionPlan", stream: "TaskStream") -> str:
-    """Return a line for the user on how many items a comparison may take.
-
-    Args:
-        plan: What is fixed of it.
-        stream: Its items.
-    """
+    """Return a line for the user on how many items a comparison may take."""
     from waybench.results.stats._sequential import forecast_decisions
 
     rule, size = plan.rule, len(stream.unit(0))

@@ -28,7 +28,6 @@ class EnvironmentName(click.ParamType[str]):
     name = "environment"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return a name of the catalogue as it is; load the environment in a file or module, and return its id."""
         return register_environment(str(value)) if _is_location(str(value)) else str(value)
 
 

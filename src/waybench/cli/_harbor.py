@@ -73,9 +73,8 @@ def write_harbor_tasks(names: Sequence[str], out: Path, options: TaskSetOptions)
 
 
 def write_new_key(path: Path) -> None:
-    """Draw a key and write it to a new file that only its owner may read."""
+    """Write a new key to a file that only its owner may read; a file that exists is never replaced."""
     try:
-        # Only the owner may read it, and an earlier key is never replaced.
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         raise UsageError(f"{path}: this file exists; give another one, or leave out --new") from None

@@ -241,11 +241,8 @@ def solution_lines(choice: ItemChoice, player: str = "oracle", reasoning: str = 
     It is one chat where the player sees the whole conversation. Where each prompt is written anew, no chat has all of
     them, and each reply has a line with its own prompt.
 
-    Args:
-        choice: The item.
-        player: "oracle" or "heuristic".
-        reasoning: Where the oracle's reasoning stands: "none", "field" (`reasoning_content` of a message) or "think"
-            (before the reply, between <think> and </think>).
+    `player` is "oracle" or "heuristic". `reasoning` says where the oracle's reasoning stands: "none", "field"
+    (`reasoning_content` of a message) or "think" (before the reply, between <think> and </think>).
     """
     environment, item = choice.environment, choice.item
     explain = environment.players.reasoning

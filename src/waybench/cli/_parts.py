@@ -120,12 +120,8 @@ def run_budget(
     default, since results decide how long they go on, and tasks with very long episodes, since few who try them mean to
     pay for these; what other tasks spend does not count in it. Embedded players cost nothing.
 
-    Args:
-        text: The budget that the user gave; None for none.
-        entries: The tasks.
-        models: The models.
-        prices: What their tokens cost.
-        needed: Task -> the tokens that a limit has to leave which nobody asked for (`TaskQuote.needed`).
+    `text` is the budget that the user gave, None for none, and `needed` has for each task the least tokens that a
+    default limit has to allow (`TaskQuote.needed`).
     """
     paid = [model for model in dict.fromkeys(models) if not model.startswith(_UNPAID)]
     if text == NO_BUDGET or not paid or all(entry.searches for entry in entries):

@@ -134,7 +134,7 @@ def play(
         _play_in_terminal(game, hints, plain)
     else:
         if record != "-":
-            with suppress(OSError):  # `lines` says what is wrong
+            with suppress(OSError):  # `open_lines` says what is wrong
                 open_private_file(Path(record), "ab").close()
         with open_lines(record, append=True) as write:
             try:

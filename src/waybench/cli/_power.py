@@ -45,10 +45,6 @@ class PowerQuestion:
         tie: The margin of a tie; None for no tie.
         until: Whether a comparison is asked about that ends when it is decided.
         items: The number of items; of horizons, of items at each level.
-        ratio: The ratio of two horizons.
-        power: The probability that it is shown.
-        alpha: The level of the two-sided test.
-        families: Number of comparisons to adjust for.
         models: Number of models in a ranking; None for two.
     """
 
@@ -282,10 +278,8 @@ def _planned_tests(
 ) -> "Iterator[tuple[str, Sequence[ItemScores]]]":
     """Yield each test to plan: its name and the pilot's scores of what it compares.
 
-    Args:
-        scores: The pilot's scores.
-        isomorphs: Plan for one model on items against that many isomorphic forms of each; None to compare models, whose
-            test has no name ("").
+    With `isomorphs` it is one model on items against that many isomorphic forms of each; None compares models, whose
+    test has no name ("").
     """
     from waybench.results.comparisons._isomorphs import compare_isomorphs, compare_twins
     from waybench.results.results import group_by

@@ -46,9 +46,7 @@ def evaluate_with_progress(*args: Any, progress: "RunProgress", display: str | N
 def show_progress(progress: "RunProgress", display: str) -> Generator[None]:
     """Show the progress of a run on standard error while a block runs, and a summary line at the end.
 
-    Args:
-        progress: The progress.
-        display: "rich" for a live table, "plain" for lines, "none" for nothing but notes; any other shows nothing.
+    `display` is "rich" for a live table, "plain" for lines and "none" for notes alone; any other shows nothing.
     """
     if display not in DISPLAYS:
         yield
@@ -135,7 +133,7 @@ class _Live:
 def _status_table(statuses: Sequence["TaskStatus"], columns: int) -> "RenderableType":
     """Return the table of tasks, at most `columns` wide: names of models are cut, numbers are not.
 
-    On a narrow terminal, tokens and requests are left out.
+    On a narrow terminal, tokens, requests and retries are left out, in this order.
     """
     from rich.table import Table
     from rich.text import Text

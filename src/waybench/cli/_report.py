@@ -140,7 +140,7 @@ def build_report(
         published: Whether rows of the papers are shown beside the results.
         models: A file with names, sizes, dates and series of models.
         png: Whether each chart is also written as a PNG.
-        tell: Is given lines on what the user should know of the logs; by default stderr is.
+        tell: Receives lines on what the user should know of the logs; by default they go to standard error.
         processes: In how many processes large runs are read ahead and pages are made.
         progress: Receives how much of the report is written; nothing by default.
         most_replays: How many replays of each model at a task have a page, `ALL_REPLAYS` for all; by default all in a

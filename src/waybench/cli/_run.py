@@ -241,7 +241,7 @@ def _quote_tasks(
 
 
 def _with_budgets(parts: Sequence[RunPart], needed: Mapping[str, float], *, is_given: bool) -> list[RunPart]:
-    """Return the parts of a run with budgets: a share of the user's one, or that of the part's own ladders."""
+    """Return the parts of a run with budgets: a share of the user's one, or the default one of the part's tasks."""
     if parts[0].budget.amount is None:
         return list(parts)
     if is_given:
@@ -321,7 +321,7 @@ def demo(
 
 
 def _horizon_lines(folder: Path) -> list[str]:
-    """Return a line for each player's search: the horizon that was found and the known one."""
+    """Return a line for each player's search, with the horizon found and the known one, and a line of references."""
     from waybench.results import read_logs
     from waybench.results.horizons._searches import search_results
     from waybench.results.horizons._text import reference_text

@@ -266,11 +266,8 @@ def plan_runs(
 
     A parameter goes to those of the tasks that have it; one of the form TASK.parameter goes to that task alone.
 
-    Args:
-        entries: The tasks.
-        parameters: Parameters of all runs.
-        variants: The parameters of each run, of those of which every value is run.
-        prices: File of the prices, for tasks that take one.
+    `variants` has the parameters of each run, of those of which every value is run, and `prices` is the file of the
+    prices, for tasks that take one.
 
     Returns:
         The runs, and a line for each parameter that went to a part of the tasks only.

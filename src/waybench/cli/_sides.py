@@ -53,7 +53,7 @@ def read_side(text: str, folders: tuple[Path, ...]) -> Side:
 
 
 class Player(NamedTuple):
-    """What a side is of.
+    """The model of a side, with or without an agent.
 
     Attributes:
         model: The model; "" for all.

@@ -98,7 +98,6 @@ class Stratum:
     """Items of about the same difficulty.
 
     Attributes:
-        at: The difficulty.
         item: Index, from 0 -> (item, its own difficulty).
         left: Number of items; None if there is no end.
         tokens: Estimated tokens of an episode.
@@ -119,15 +118,10 @@ def strata_of_levels(
     sources: Mapping[int, Source[Any]],
     items_per_level: int | None,
 ) -> list[Stratum]:
-    """Return the strata of the items of some levels, sorted by difficulty, easiest first.
+    """Return the strata of the items of some levels (`sources`: level -> its items), easiest first.
 
-    Args:
-        environment: The environment.
-        options: Options of play.
-        axis: The axis of difficulty.
-        sources: Level -> its items.
-        items_per_level: Number of items of each level to sort by their own difficulty; None where the level itself is
-            the difficulty.
+    With `items_per_level`, that many items of each level are sorted by their own difficulty; None where the level
+    itself is the difficulty.
     """
     levels = sorted(sources)
     if items_per_level is None:
@@ -200,15 +194,8 @@ def estimate_episode_tokens(
 ) -> Tokens:
     """Return the estimated mean tokens of an episode that an embedded player plays, without reasoning.
 
-    A token is taken for four letters, and for 750 pixels of a picture.
-
-    Args:
-        environment: The environment.
-        options: Options of play.
-        items: The items that are played.
-        player: The player.
-        max_turns: Turns to play; the rest of a longer episode is extrapolated to its limit on turns. None to play
-            episodes to their end.
+    Four letters, or 750 pixels of a picture, count as one token. What follows `max_turns` is extrapolated to the limit
+    on turns; None to play episodes to their end.
     """
     player_policy = policy(player)
     sums = Tokens(0.0, 0.0)
@@ -241,10 +228,7 @@ class HorizonConfig:
     """The configuration of a search for a horizon.
 
     Attributes:
-        environment: The environment.
-        axis: The axis of difficulty.
         strata: Items by difficulty, the easiest first.
-        rule: When the search stops.
         prices: Model -> its prices; None if costs are counted in tokens.
         item_index: The difficulty index of single items; None if items of one level count as equally hard.
     """
@@ -258,7 +242,7 @@ class HorizonConfig:
     item_index: ItemIndex | None = None
 
     def price(self, model: str) -> Price | None:
-        """Return a model's price; None where costs are counted in tokens, and for players that cost nothing.
+        """Return a model's price; None if costs are in tokens, the player is free, or an unneeded price is not known.
 
         Raises:
             UsageError: If the budget is in dollars and the price is not known.
@@ -292,7 +276,6 @@ class _Search:
     """The state of the search for one player's horizon.
 
     Attributes:
-        player: The model.
         trials: What has been tried, in rounds that are complete.
         used: How many items of each stratum were begun.
         waiting: The round's samples.

@@ -121,7 +121,7 @@ class InProcessModel(ModelAPI):
 
 
 class FunctionModel(InProcessModel):
-    """Replies with a function of messages, each a role and a content, to a text or a message with one; sync or async.
+    """A Python function as a model: it receives messages (role, content) and returns a text or message; sync or async.
 
     A sync function runs in threads, as many as there are connections: `--max-connections 1` for one that must not.
     """

@@ -29,8 +29,6 @@ class StreamConfig:
     Attributes:
         units: Number of a unit, from 0 -> the samples of each of its items.
         size: Maximum number of units.
-        rule: When the comparison ends.
-        models: The names of the models.
         window: Number of units that a model may be ahead of the last one that all models have finished.
     """
 
@@ -152,7 +150,7 @@ class ComparisonSource(AdaptiveSampleSource[_StreamProgress]):
         return all(name in self._results[model] for model in self._models_in_race for name in names)
 
     def _unit_scores(self, unit: int) -> list[list[float]]:
-        """Return the mean score of each item of a unit, for each model in order."""
+        """Return the mean score of each item of a unit, one list for each model in order."""
         return [
             [
                 mean_score_of_attempts([results.get(str(sample.id), nan) for sample in item])
@@ -218,13 +216,8 @@ def resume_comparison(
 
     The engine runs no task again whose log is complete; that of a model is complete, too, if the comparison ended
     undecided and has a higher limit now, or if another model goes on.
-
-    Args:
-        comparison: The comparison, which receives the scores.
-        task: The task's name in logs.
-        task_args: The task's arguments, as logs have them.
-        folder: The folder of logs.
-        config: Inspect's generation settings.
+    undecided and has a higher limit now, or if another model goes on. `task_args` are as in logs, and `config` has
+    Inspect's generation settings.
     """
     logs: dict[str, EvalLog] = {}
     for info in list_eval_logs(str(folder.absolute()), recursive=False):

@@ -54,7 +54,6 @@ class Journal:
     created with the first turn.
 
     Args:
-        path: The file.
         settings: Everything that replies depend on. The file has a digest of it, for it may hold secrets.
         syncer: Brings what was written from the system's memory to the disk.
         warn: Receives a line about what of the file is ignored.
@@ -114,7 +113,7 @@ class Journal:
         self._store_location(sample, turn, (*where, seen_digest), probe)
 
     def count_unlogged_turns(self, logged_uuids: Container[str]) -> list[int]:
-        """Return the number of turns of each sample whose UUID is not among those in logs."""
+        """Return the number of turns of each sample that has not ended or whose UUID is not among those in logs."""
         return [
             len(turns.lines) for turns in self._samples.values() if turns.uuid is None or turns.uuid not in logged_uuids
         ]

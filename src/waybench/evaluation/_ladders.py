@@ -18,7 +18,7 @@ class _Climb:
 
     Attributes:
         levels: The remaining levels.
-        level: The highest open one; None once all are.
+        level: The highest open one; None after the last.
         open_items: Number of its items whose attempts are not over.
         failures: Number of the levels just below it without a success.
     """
@@ -60,7 +60,7 @@ class Ladder(AdaptiveSampleSource[_Climb]):
 
     @property
     def _patience(self) -> int:
-        """After how many levels without a success a ladder ends."""
+        """Number of consecutive levels without a success after which a ladder ends."""
         return max_failed_levels(self.environment.scoring.best_of)
 
     def _first_attempts(self, level: int) -> list[Sample]:
@@ -142,7 +142,6 @@ class SampleGroup(NamedTuple):
     """Samples that are played together or not at all.
 
     Attributes:
-        samples: The samples.
         least: Returns about how many tokens an optimal player takes for one of them.
         most: Returns about how many a player takes that fails.
     """
@@ -154,7 +153,7 @@ class SampleGroup(NamedTuple):
 
 @dataclass(slots=True)
 class _Spending:
-    """What one player has taken.
+    """What one player has spent and may still play.
 
     Attributes:
         waiting: Ids of the samples that were supplied and are not finished.
@@ -170,8 +169,8 @@ class _Spending:
 class WithinBudget(AdaptiveSampleSource[_Spending]):
     """Supplies groups of samples, and when these are finished further groups whose tokens fit into a budget.
 
-    As soon as all samples so far are finished, those groups follow, in their order, that what they take at most leaves
-    within the budget. So what is played is a function of the results alone. An episode whose tokens are not known
+    Once all samples so far are finished, the further groups follow, in order, whose highest estimate fits into what is
+    left of the budget. So the results alone decide which samples are played. An episode whose tokens are not known
     counts as an optimal player's.
 
     Args:

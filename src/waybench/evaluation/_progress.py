@@ -38,8 +38,6 @@ class Earlier(NamedTuple):
         finished: The samples that ended without an infrastructure error, by name.
         uuids: Their UUIDs.
         level: The highest level among them; None if there are none.
-        task: The task's name.
-        args: The task's parameters.
     """
 
     finished: frozenset[str] = frozenset()
@@ -70,7 +68,6 @@ class _GameReplies:
     """The replies at one game of a task that had to name an action.
 
     Attributes:
-        count: Number of them.
         reasons: Why no action could be read -> how often.
         examples: Why -> the first such reply.
         is_noted: Whether the user has been warned.
@@ -86,12 +83,9 @@ class TaskProgress:
     """The progress of one task with one model. The solver reports to it; other threads read its status.
 
     Args:
-        task: The task's name.
-        model: The model.
         total: Number of samples; None where the results decide what is played.
         attempts: Whether a sample is one of several attempts at its item.
         price: The model's prices; None if they are not known.
-        args: The task's parameters.
         levels: The levels of a ladder, the easiest one first; empty for other tasks.
         note: Receives a line that the user should read.
         spent: Is called after each request that was paid for.
@@ -180,13 +174,9 @@ class TaskProgress:
             self._state = "finished"
 
     def begin_episode(self, sample: str, level: int, limit: int, retries: Callable[[], int] = lambda: 0) -> None:
-        """Record that an episode begins.
+        """Record that an episode of a level begins; `limit` is the most turns that it can have.
 
-        Args:
-            sample: The name of its sample.
-            level: Its level.
-            limit: The most turns that it can have.
-            retries: Returns how often one of its requests had to be sent again so far.
+        `retries` returns how often one of its requests had to be sent again so far.
         """
         with self._lock:
             self._open[sample] = _Open(limit, retries)
@@ -217,12 +207,7 @@ class TaskProgress:
         self._spent()
 
     def count_unreadable_reply(self, game_title: str, turn: TurnRecord) -> None:
-        """Count a reply by whether an action could be read from it, and warn once if many could not.
-
-        Args:
-            game_title: The title of the environment.
-            turn: The turn.
-        """
+        """Count a reply by whether an action could be read from it, and warn once for each game if many could not."""
         with self._lock:
             replies = self._games.setdefault(game_title, _GameReplies())
             replies.count += 1
@@ -306,7 +291,7 @@ class TaskProgress:
 
     @property
     def tokens(self) -> int:
-        """The input and output tokens of its requests."""
+        """The sum of the input and output tokens of its requests."""
         return self._input + self._output
 
     @property
@@ -404,12 +389,9 @@ class EpisodeProgress:
         task.begin_episode(self._name, episode.item.level, episode.turns_left, retries)
 
     def report_reply(self, record: TurnRecord | ProbeRecord, *, repeated: bool, is_thought: bool = False) -> None:
-        """Report a turn, or the answer to a belief probe.
+        """Report a turn or the answer to a belief probe; `is_thought` if no action had to be named in the turn.
 
-        Args:
-            record: The turn or answer.
-            repeated: Whether it came from a journal.
-            is_thought: Whether it is a turn in which no action had to be named.
+        `repeated` says whether it came from a journal.
         """
         is_turn = isinstance(record, TurnRecord)
         self._task.add_reply(self._name if is_turn else None, record.usage, repeated=repeated)

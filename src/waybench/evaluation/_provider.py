@@ -122,7 +122,7 @@ async def execute_call(
     """Let Inspect execute the call in the last message, so that its log shows the result.
 
     Returns:
-        The message with the result; None for a turn without one call that could be read.
+        The message with the result; None unless the turn has exactly one readable call whose result is its observation.
     """
     message = messages[-1]
     calls = message.tool_calls or [] if isinstance(message, ChatMessageAssistant) else []
@@ -261,11 +261,7 @@ def _start_server(name: str) -> Any:
 
 
 def check_player_exists(name: str, envs: Iterable[str] | None = None) -> None:
-    """Check that an embedded player of this name exists.
-
-    Args:
-        name: The player.
-        envs: The environments that it is to play, each of which must have it; if None, some environment must.
+    """Check that each of these environments has an embedded player of this name; if None, that some environment has.
 
     Raises:
         UsageError: If it does not; the message lists those that do.

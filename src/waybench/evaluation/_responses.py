@@ -66,7 +66,7 @@ def standard_completion(body: Json, request: Callable[[], Mapping[str, Any]]) ->
 
     Args:
         body: The answer, of status 200.
-        request: Returns the request; it is called only where the answer lacks something.
+        request: Returns the request; it is called only if needed.
 
     Returns:
         200 and the completion; or the status of an error, and the error with the server's words, if there is no

@@ -246,7 +246,7 @@ def task_args(task: Task) -> dict[str, Any]:
 
 
 def file_name_part(name: str) -> str:
-    """Return a name with only letters, digits, dots and hyphens, for the name of a journal file."""
+    """Return at most 60 letters, digits, dots and hyphens of a name, for the name of a journal file."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", name)[:60]
 
 

@@ -72,13 +72,7 @@ def start_episode(metadata: Mapping[str, Json], player: str) -> Episode[Any, Any
 
 
 def store_episode(store: Store, episode: Episode[Any, Any, Any], agent: str = "") -> None:
-    """Write an episode's turns, end and error to its sample's store.
-
-    Args:
-        store: The store.
-        episode: The episode.
-        agent: The agent that works out the replies; "" for none.
-    """
+    """Write an episode's turns, end and error to its sample's store; `agent` is "" if none works out the replies."""
     end = None if episode.end_reason is None else str(episode.end_reason)
     turns, probes = ([part.dumps() for part in parts] for parts in (episode.turns, episode.probes))
     progress = {"player": episode.player, "turns": turns, "end": end, "error": episode.error}
@@ -117,11 +111,7 @@ class Chat:
     """
 
     def __init__(self, *, with_pictures: bool = True) -> None:
-        """Begin.
-
-        Args:
-            with_pictures: Whether pictures are converted, too; without them a message has its text alone.
-        """
+        """Create a converter; without pictures a message has its text alone."""
         self._with_pictures = with_pictures
         self._made: dict[int, tuple[Message, list[ChatMessage]]] = {}
         self._said: dict[int, ChatMessageAssistant] = {}
@@ -129,10 +119,7 @@ class Chat:
         self.has_placeholder = False  # whether a message that says nothing was replaced
 
     def add_reply(self, turn: int, message: ChatMessageAssistant) -> None:
-        """Keep the model's own message for a turn, to be sent back in later requests.
-
-        It is sent back unchanged, but for one that says nothing (`sendable`).
-        """
+        """Keep the model's own message for a turn, to be sent back in later requests as `sendable_reply` returns it."""
         self._said[turn] = self._sendable_reply(message)
 
     def add_result(self, message: ChatMessageAssistant, result: ChatMessage | None) -> None:
@@ -227,9 +214,9 @@ def parse_probe_plan(text: str) -> ProbePlan:
 
 
 def fork_conversation(messages: Sequence[ChatMessage], question: str) -> list[ChatMessage]:
-    """Return a new conversation that ends with a question, which is joined to a last message of the user.
+    """Return a new conversation that ends with a question, joined to the last message if that is the user's.
 
-    The question ends the last message where that is the user's, for many models take no two of these in a row.
+    Many models take no two of the user's messages in a row.
     """
     *before, last = messages
     if not isinstance(last, ChatMessageUser):

@@ -181,7 +181,11 @@ def _outcome_counts_text(turns: Sequence[TurnRecord]) -> str:
 
 
 def _finished_record_or_lost_score(state: TaskState) -> EpisodeRecord | Score:
-    """Return a sample's record, or a score without value if an infrastructure error ended its episode."""
+    """Return a sample's record, or a score without value if an infrastructure error ended its episode.
+
+    Raises:
+        TimeoutError: If the sample had no error event, so that the engine tries it again.
+    """
     record = stored_record(state.metadata, state.store)
     if record.end not in (None, End.INFRASTRUCTURE):
         return record

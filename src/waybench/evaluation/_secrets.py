@@ -102,16 +102,7 @@ class Secrets:
 
 
 def seal_secrets(model: Model, base_url: str | None, args: Mapping[str, Json]) -> Model:
-    """Remove a model's secrets from its settings in logs and from its outputs; its requests keep them.
-
-    Args:
-        model: The model, made with these settings.
-        base_url: The address of its server, if one was given.
-        args: The arguments of its provider.
-
-    Returns:
-        The same model.
-    """
+    """Remove a model's secrets from its settings in logs and from its outputs, and return it; requests keep them."""
     sealed_model: Any = model
     if base_url is not None:
         sealed_model._explicit_base_url = redact_address(base_url)

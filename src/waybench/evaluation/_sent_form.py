@@ -71,7 +71,7 @@ def _for_each_reply(change_reply: Callable[[ChatMessageAssistant], ChatMessageAs
 
 
 def _join_consecutive_roles(messages: list[ChatMessage]) -> list[ChatMessage]:
-    """Return messages in which consecutive ones of the same role are joined."""
+    """Return messages in which consecutive ones of the same role are joined; the same list if there are none."""
     joined: list[ChatMessage] = []
     for message in messages:
         before = joined[-1] if joined else None

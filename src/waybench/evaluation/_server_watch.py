@@ -51,10 +51,9 @@ def connection_problem(address: str | None) -> str:
 
 
 class ServerWatch:
-    """Follows the requests to the server of one model; `check` is called from another thread.
+    """Follows the requests to the server of one model; `warn_of_silence` is called from another thread.
 
     Args:
-        model: The model.
         address: Its server's address; None if it is not known.
         tell: Receives a line that the user should read.
         clock: Returns the time in seconds.

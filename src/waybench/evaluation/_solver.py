@@ -87,9 +87,6 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
     Args:
         model: The model; its provider's `generate` is wrapped once.
         form: The form in which conversations are sent, in place of the model's own.
-
-    Returns:
-        The form.
     """
     api: Any = model.api
     known_form: SentForm | None = getattr(api, _FORM, None)
@@ -313,10 +310,7 @@ def _end_error_text(error: Exception, episode: Episode[Any, Any, Any]) -> str:
 def read_reply(output: ModelOutput, seconds: float, *, by_tools: bool = False) -> Reply:
     """Return a model's output as a reply with its usage.
 
-    Args:
-        output: The model's answer.
-        seconds: Time of the call, for providers that do not say it.
-        by_tools: Whether the player acts by tools, so that calls are part of the reply.
+    `seconds` is the time of the call, for providers that do not say it. With `by_tools`, calls are part of the reply.
 
     Raises:
         RuntimeError: If the provider answered without a completion, or with an error in its place.
@@ -356,7 +350,6 @@ class Boards:
     """Writes the board of an episode to the transcript after a turn, at most 50 times."""
 
     def __init__(self) -> None:
-        """Count the boards of one episode from 0."""
         self._shown = 0
 
     def show(self, episode: Episode[Any, Any, Any]) -> None:

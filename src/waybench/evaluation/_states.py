@@ -43,14 +43,7 @@ class HiddenStates:
         setattr(api, STATES, self)
 
     async def store(self, api: Any, messages: list[ChatMessage], tools: Any, episode: Episode[Any, Any, Any]) -> None:
-        """Append the hidden states before the next turn of an episode to the file.
-
-        Args:
-            api: The model's provider.
-            messages: The conversation as it is sent.
-            tools: The tools that are declared.
-            episode: The episode, before that turn.
-        """
+        """Append the hidden states before the next turn of an episode to the file."""
         line = {
             "model": episode.player,
             "env": episode.environment.id,

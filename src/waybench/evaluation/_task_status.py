@@ -21,8 +21,6 @@ class TaskStatus:
         active: Number of episodes that are being played.
         requests: Number of replies that were received.
         repeated: Number of replies taken from the journal of an interrupted run, in place of requests.
-        input_tokens: Input tokens of the requests.
-        output_tokens: Output tokens of the requests.
         cost: What they cost in dollars; None if the model's prices are not known.
         action_replies: Number of replies that had to name an action, those from the journal included.
         unreadable: Number of those from which no action could be read.
@@ -78,7 +76,7 @@ class TaskStatus:
 
     @property
     def state_text(self) -> str:
-        """The estimated time left of a running task: "3 min 20 s", "≤ 2 h", "up to level 31: 2 h"; else its state."""
+        """Time left of a running task ("3 min 20 s", "≤ 2 h", "up to level 31: 2 h"; "" if unknown); else its state."""
         if self.state != "running":
             return "done" if self.state == "finished" else self.state
         if self.seconds_left is None:

@@ -50,7 +50,7 @@ def parse_typed_line(typed: str, episode: Episode[Any, Any, Any]) -> str | None:
     `parse_typed`, if it has one.
 
     Returns:
-        The reply; None if the line is neither, and the person should try again at no cost.
+        The reply; None if the line is none of these, and the person should try again at no cost.
     """
     wording, parse_typed, state = episode.play.wording, episode.environment.typing.parse, episode.state
     if len(typed) > LONGEST:
@@ -68,12 +68,10 @@ class PlayedEpisode:
     Requests for a thought are answered with an empty reply, before the person sees anything.
 
     Args:
-        episode: The episode.
         task: The name of the task, for the record.
         settings: How the item was generated, for the record.
 
     Attributes:
-        episode: The episode.
         message: The last message to the player; at the start, the whole prompt.
     """
 
@@ -136,11 +134,7 @@ class PlayedEpisode:
         return ", ".join([f"{plural(requests, 'request')} left", *steps])
 
     def play_typed(self, typed: str, seconds: float | None = None) -> bool:
-        """Play the reply that a typed text stands for; return False, at no cost, if it is not understood.
-
-        Returns:
-            False if it is not understood: then it costs nothing, and the person can try again.
-        """
+        """Play the reply that a typed text stands for; return False, at no cost, if it is not understood."""
         reply = self.parse_typed(typed)
         if reply is None:
             return False
@@ -212,7 +206,7 @@ class PlayedEpisode:
 
 
 def recorded_player_name(name: str, *, hints: bool = False) -> str:
-    """Return the name of a person as a player in records: "human", or "human/NAME".
+    """Return the name of a person as a player in records: "human" or "human/NAME", and " with hints" after it if so.
 
     Raises:
         UsageError: If the name is none that a table can show.
@@ -354,12 +348,7 @@ def play_lines(game: PlayedEpisode, *, hints: bool) -> None:
 
 
 def show_result(game: PlayedEpisode, attempts_left: int = 0) -> None:
-    """Print how an episode ended, and a shortest solution unless further attempts are left.
-
-    Args:
-        game: The episode.
-        attempts_left: Further attempts at the item that its task has.
-    """
+    """Print how an episode ended, and a shortest solution unless its task has further attempts at the item."""
     end, *values = game.result_lines()
     click.secho(end, bold=True)
     solution = game.solution_text()

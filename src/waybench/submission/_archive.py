@@ -116,7 +116,7 @@ class _BoundedReader(BufferedReader):
     """
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Return at most so many bytes; refuse large reads."""
+        """Return at most `size` bytes; refuse more than 1 MiB."""
         if size is not None and size > _MOST_DIRECTORY:
             raise BadZipFile(f"its list of files has more than {_MOST_DIRECTORY >> 20} MiB")
         return super().read(size)

@@ -93,9 +93,9 @@ def _replies_in_order(record: EpisodeRecord) -> list[tuple[int, TurnRecord | Pro
 
 
 def _agent_difference(sample: Any) -> str:
-    """Return how the record of an agent's sample differs from its transcript in tokens or scores; "" if it does not.
+    """Return how an agent's record differs from its transcript in output tokens or scores; "" if it does not.
 
-    An agent sends requests of its own, so only the tokens and the scores are known to agree.
+    An agent sends requests of its own, so only these can be compared.
     """
     try:
         record = finished_record(sample)
@@ -217,7 +217,6 @@ def _is_same_score(logged: Any, computed: float | None) -> bool:
 
 def _comparable_text(text: str) -> str:
     """Return a reply without white space at its ends, which some providers change."""
-    # The engine escapes lone surrogates, and some providers change white space at the ends of a message.
     return text.strip()
 
 

@@ -140,7 +140,7 @@ def run_findings(run_entry: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _is_date(text: str) -> bool:
-    """Return whether a text is a date as manifests have it, and not in the future."""
+    """Return whether a text is a date as manifests have it, and at most a day in the future."""
     try:
         time = datetime.strptime(text, _DATE).replace(tzinfo=UTC)
     except ValueError:

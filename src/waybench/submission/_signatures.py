@@ -30,9 +30,7 @@ class Signed(NamedTuple):
 def sign_verdict(verdict: Path, key: Path) -> Path:
     """Sign a verdict's file; return the path of the signature, `verdict.json.sig`.
 
-    Args:
-        verdict: The file.
-        key: A private key of OpenSSH, or the public key of one that its agent holds.
+    `key` is a private key of OpenSSH, or the public key of one that its agent holds.
 
     Raises:
         UsageError: If it cannot be signed with this key.

@@ -58,7 +58,7 @@ class Finding(NamedTuple):
     """One thing that was found.
 
     Attributes:
-        kind: A key of `PROBLEMS`, or of the odd things that `_odd` looks for.
+        kind: A key of `PROBLEMS`, or of the odd things that `OddThings` looks for.
         text: What was found, in one line.
         sample: The sample; "" for a whole run or submission.
     """
@@ -289,7 +289,7 @@ class Conduct(NamedTuple):
 
     Attributes:
         run: The run's file of records.
-        item: What the episode was given.
+        item: The hash of the instance, and the number of the attempt.
         replies: What identifies its replies, eight bytes for the replies up to each turn, so that an episode that is
             the beginning of another one has the beginning of its bytes; empty of an embedded player, and without
             replies.
@@ -414,7 +414,7 @@ class OddThings:
         return list(pairs)
 
     def findings(self) -> list[Finding]:
-        """Return findings on what looks odd, one for each kind and model."""
+        """Return findings on what looks odd in the episodes of a model, or in those of two models or runs."""
         findings: list[Finding] = []
         by_model = self.fingerprints
         for first, second in combinations(sorted(by_model), 2):
@@ -434,7 +434,7 @@ class OddThings:
 
 
 def _has_oracle_replies(episode: LoggedEpisode) -> bool:
-    """Return whether an episode's replies are exactly the oracle's."""
+    """Return whether the letters and digits of an episode's replies are those of the oracle's."""
     record = episode.record
     environment = registry.load(record.env)
     if "oracle" not in environment.players.policies:

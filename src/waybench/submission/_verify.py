@@ -86,7 +86,7 @@ def verify(
 
 Place = tuple[int, int]  # number of the run, from 0, and of the line, from 1
 _Job = tuple[Place, bool]  # a line to check, and whether its replies are compared with the oracle's
-_Line = tuple[int, bytes, dict[str, Any], bool]  # the arguments of `RecordChecker.check`
+_Line = tuple[int, bytes, dict[str, Any], bool]  # the arguments of `RecordChecker.check_line`
 
 
 class _Lines(Sequence[tuple[str, list[_Line]]]):
@@ -124,7 +124,7 @@ class _RunState:
 
     Attributes:
         problems: What does not agree.
-        has_all: Whether the file has the lines that the manifest states.
+        has_all: Whether the file was read to its end, so that it has no more lines than the manifest states.
         lines: The sample of each record -> the number of its line.
         levels: Levels of records that a simulation confirms.
         confirmed: Number of these records.
@@ -275,7 +275,7 @@ class _Verification:
         return self._spool.get((run, line))
 
     def _coverages(self) -> Iterator[Coverage | None]:
-        """Yield the coverage of each run; None if some of its records are missing."""
+        """Yield the coverage of each run; None if its file is missing or has more records than the manifest states."""
         # What the runs of all shards of the same items have in common.
         names = [
             json.dumps(

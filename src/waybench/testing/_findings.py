@@ -239,11 +239,7 @@ def _subject_of_check(environment: AnyEnvironment, check: str) -> object:
 
 
 def _location_for(environment: AnyEnvironment, subject: object) -> CodeLocation | None:
-    """Return the line where a function or class is defined, or where a name is declared.
-
-    Args:
-        environment: The environment.
-        subject: The function, class or object; the name of an option, a metric or the like.
+    """Return where a function or class is defined, or where a name, such as that of an option, is declared.
 
     Returns:
         The line, or else that of its Environment(...); None if it is not known, or is waybench's own.

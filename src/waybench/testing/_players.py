@@ -225,7 +225,7 @@ class Exploited(NamedTuple):
 
     Attributes:
         guess: The best of the honest guesses: a random action, always the first and always the last legal one.
-        oracle: The oracle.
+        oracle: The oracle's score.
         paying: Of each exploit that is clearly better than the guess, its score.
     """
 
@@ -241,10 +241,7 @@ def play_exploits(environment: AnyEnvironment, level: int, options: Options) -> 
     between the worse of these two and the oracle. Silence pays, where the oracle keeps it at every second item, if the
     mean is then over the others.
 
-    Args:
-        environment: The environment.
-        level: The level.
-        options: How it is played; see `ways`.
+    `options` say how it is played, such as one of `option_combinations`.
 
     Raises:
         ContractError: If the headline metric is not defined for the oracle.

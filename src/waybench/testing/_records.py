@@ -209,9 +209,9 @@ def check_failures(environment: AnyEnvironment, level: int) -> None:
 
 
 def check_action_turns(environment: AnyEnvironment, level: int) -> None:
-    """Turns that have to name an action are turns of the record, and whatever is replied to the others is right.
+    """Turns that have to name an action are turns of the record, and no reply to another turn can be wrong.
 
-    That others were refused or cut off is possible all the same.
+    Other turns can be refused or cut off all the same.
     """
     wrong = (Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
     for episode, what in _finished_episodes(environment, level):

@@ -151,7 +151,10 @@ def report_as_breach(label: object) -> Generator[None]:
 def require_one_line_refusal(
     error_type: type[Exception], label: object, message_if_accepted: str = ""
 ) -> Generator[None]:
-    """Require that an exception of this type in the block has a message of one short line."""
+    """Require that an error of this type in the block is one short line.
+
+    Without an error, raise a `ContractError` with `message_if_accepted`, if there is one.
+    """
     try:
         yield
     except error_type as error:

@@ -238,7 +238,7 @@ _BRACKETS = re.compile(r"[{}\[\]\n]")
 
 
 def check_listed_actions(environment: AnyEnvironment, level: int) -> None:
-    """Whatever action is carried out with the outcome ok is listed by `legal`, and so are the players' own.
+    """Whatever action is carried out with the outcome ok is listed by `legal`.
 
     The actions that are tried are those of other states, those that the words of the rules are read as, and those of
     the declared tools. Games whose actions are plans, and which say how to `cut` or `perturb` these, are left out.

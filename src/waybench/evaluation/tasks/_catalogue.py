@@ -59,7 +59,7 @@ def _tasks_of_environments(
 ) -> tuple[TaskEntry, ...]:
     """Return default tasks, then horizon tasks, of environments, and add them to `tasks_by_name`.
 
-    A task has the name of its environment's family where that has one environment (`families` has their numbers), and
+    A task has the name of its environment's family where that has one environment (by `environments_per_family`), and
     that of the variant elsewhere.
     """
     defaults: list[TaskEntry] = []
@@ -240,8 +240,6 @@ def count_episodes(entry: TaskEntry, args: Mapping[str, Any]) -> int | None:
 
 def check_playable(entry: TaskEntry, args: Mapping[str, Any]) -> None:
     """Check that all files and programs that a task needs are here, without starting anything.
-
-    Nothing is started.
 
     Raises:
         UsageError: If a parameter is unfit, or something is missing.

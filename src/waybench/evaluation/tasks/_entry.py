@@ -88,9 +88,8 @@ class TaskPart:
     """One environment of a task, with the parameters that the task fixes.
 
     Attributes:
-        env: The environment's id.
         fixed: Fixed values of its parameters.
-        follows: Function from the task's parameters to further parameters of the environment.
+        further_parameters: Function from the task's parameters to further parameters of the environment.
         trials: Number of episodes if the user gives no `limit`; None for the environment's own number.
         item_id: Format of an item's id in the task, with the fields "id" and "index" of the item.
     """
@@ -104,7 +103,7 @@ class TaskPart:
 
 @dataclass(frozen=True, slots=True)
 class Climb:
-    """The levels of a ladder, which goes on to the next level if any item of this one was solved.
+    """The levels of a ladder; `waybench.evaluation._ladders.Ladder` says when the next level follows.
 
     Attributes:
         first: Name of the parameter that has the first level.
@@ -143,7 +142,7 @@ class TaskEntry:
         climb: The levels of a ladder; each part is climbed by itself.
         searches: Whether it searches for the horizon of its one environment.
         further: Parts that follow, one after another, while what they take at most is within the budget.
-        budget: Tokens of a model, input and output; of `further` alone it decides.
+        budget: Tokens of a model, input and output, within which `further` follows.
     """
 
     name: str

@@ -43,8 +43,9 @@ class RunEstimate(NamedTuple):
     Attributes:
         episodes: Number of episodes at most; of a ladder those of its first level.
         requests: Number of requests at most; of a ladder those of its first level.
-        least: Tokens of an optimal player without reasoning; None where the environment cannot be played here.
-        most: Tokens of a player that moves at random, which plays all attempts and most of their turns; likewise.
+        least: Tokens of an optimal player without reasoning; None if it cannot play here.
+        most: Tokens of a player that moves at random, which plays all attempts and most of their turns; None if it
+            cannot play here.
         turns: Most turns of an episode, without those of a prefix.
         levels: The levels of a ladder, all of which the tokens are for.
         most_of_short: Tokens of that player for the episodes of at most 5,000 turns.
@@ -77,16 +78,15 @@ class TaskQuote:
     """What a task with these parameters takes, whatever the model.
 
     Args:
-        entry: The task.
         args: Its parameters, as the user gives them.
         stream: Its items as a comparison plays them until it is decided; None where all items are played.
 
     Attributes:
         requests: Number of requests at most; of a ladder those of its first level, and of a search 0, since results
             decide the others.
-        needed: Tokens that a limit has to leave which nobody asked for: for a ladder those of an optimal player up to
-            its last level, and for a task with episodes of more than 5,000 turns those of a random player for the
-            others. None for other tasks, which need no limit, and where it is not known.
+        needed: The least tokens that a default limit has to allow: for a ladder those of an optimal player up to its
+            last level, and for a task with episodes of more than 5,000 turns those of a random player for the others.
+            None for other tasks, which need no limit, and where it is not known.
 
     Raises:
         UsageError: If a parameter is unfit, or a data set is not here.

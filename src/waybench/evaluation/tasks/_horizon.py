@@ -221,7 +221,7 @@ def horizon_quote(entry: TaskEntry, args: Mapping[str, Any], model: str) -> str:
     """Return a line on the number of episodes and the cost of a horizon search.
 
     Raises:
-        UsageError: If the budget is in dollars and there is no price of the model, or would be spent at once.
+        UsageError: If the budget is in dollars and there is no price of the model, or if one round exceeds the budget.
     """
     plan = horizon_config(entry, args)
     price, budget = plan.price(model), plan.budget(model)

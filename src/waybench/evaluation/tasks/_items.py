@@ -50,21 +50,13 @@ def task_items(
 ) -> Iterable[TaskItem]:
     """Return the items of a task for its parameters, part by part, or those of its shard.
 
-    Args:
-        parts: The parts of the task.
-        args: Its parameters.
-        default_limit: How many generated items each part has without the parameter `limit`; None for the usual number.
+    Without the parameter `limit`, each part has `default_limit` generated items; None for the usual number.
     """
     return items_of_shard(_items_of_parts(parts, args, default_limit), args.get(SHARD))
 
 
 def items_of_all_levels(task: TaskEntry, args: Mapping[str, Any]) -> Iterator[TaskItem]:
-    """Yield the items of a task; for a ladder, those of all levels.
-
-    Args:
-        task: The task; it does not search.
-        args: All of its parameters.
-    """
+    """Yield the items of a task that does not search; for a ladder, those of all levels."""
     if task.climb is None:
         yield from task_items(task.parts, args)
         return

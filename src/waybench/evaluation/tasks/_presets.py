@@ -363,11 +363,7 @@ _CATALOGUE = {"maze": "aliciabench", "search": "aqabench", "textmap": "mango", "
 
 
 def catalogue_function(entry: TaskEntry) -> tuple[str, dict[str, Json]] | None:
-    """Return name and arguments of the function in `tasks.catalogue` that is the task; None for other tasks.
-
-    Returns:
-        The name of the file and of its function, and the argument with which it is the task; None for other tasks.
-    """
+    """Return the file in `tasks.catalogue` whose function is the task, and its arguments; None for other tasks."""
     if entry not in PRESETS or not (entry.name == "alicia" or paper_of_task(entry)):
         return None
     function = _CATALOGUE.get(entry.envs[0].partition("/")[0], "smartplay")
@@ -380,7 +376,7 @@ DEMO: Mapping[str, dict[str, Json]] = {
     "smartplay": {"limit": 4, "protocol": "sound", "wording": "one_question", "crafter_steps": 10},
     "alicia": {"max_dimension": 9},
     "aqa": {"limit": 5},
-    # In "paper" a player that says no_parameters has no success at all, and so no number.
+    # In "paper" a player that says nothing has no success at all, and so no number.
     "mango_destination": {"level": 2, "worlds": 6, "limit": 2, "protocol": "sound"},
     "mango_route": {"level": 2, "worlds": 6, "limit": 2, "protocol": "sound"},
     "gtb": {"limit": 6},

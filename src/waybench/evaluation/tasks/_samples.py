@@ -214,11 +214,7 @@ def implied_samples(
 
     This is the set that the engine plays, whatever the order in which episodes finish.
 
-    Args:
-        samples: The task's samples.
-        player: The model.
-        find_record: Function from a sample's id to its record; None if there is none. It is called after the sample was
-            yielded.
+    `find_record` returns the record of a sample's id, or None; it is called after the sample was yielded.
     """
     if not isinstance(samples, AdaptiveSampleSource):
         yield from samples

@@ -102,13 +102,10 @@ def task_stream(
     """Return the stream of a task's items for its parameters.
 
     Generated items, each independent of the others, come in their own order; of several parts (levels) a unit is a
-    round with an item of each. Listed items are permuted by a key, and so are all items that come in clusters.
+    round with an item of each. Listed items, and all items that come in clusters, are shuffled by a stream that
+    depends on the task's name and the items.
 
-    Args:
-        entry: The task.
-        args: All of its parameters.
-        over: What a unit is: "items" or "clusters".
-        max_items: Most items; None for all that are listed, or 2,000.
+    `over` says what a unit is: "items" or "clusters". Without `max_items` there are all listed items, or 2,000.
 
     Raises:
         UsageError: If the task cannot be compared so.

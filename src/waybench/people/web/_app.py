@@ -77,7 +77,7 @@ def _static_file(request: Request) -> Response:
 
 
 class _Pages:
-    """What is answered to a browser: the page of where its person is."""
+    """Answers browsers with the page of their participant, and carries out its forms."""
 
     def __init__(self, study: Study, cookie: str) -> None:
         self._study, self._cookie = study, cookie

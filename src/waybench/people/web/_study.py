@@ -20,7 +20,7 @@ _MOST_PEOPLE = 500  # without a list of codes
 
 
 class StudyItem(Protocol):
-    """What everybody plays at one place of the order."""
+    """An item of a study, which every participant plays."""
 
     @property
     def task(self) -> str:
@@ -28,9 +28,7 @@ class StudyItem(Protocol):
         ...
 
     @property
-    def environment(self) -> Environment[Any, Any, Any]:
-        """The environment of the item."""
-        ...
+    def environment(self) -> Environment[Any, Any, Any]: ...
 
     @property
     def options(self) -> Mapping[str, Json]:
@@ -38,9 +36,7 @@ class StudyItem(Protocol):
         ...
 
     @property
-    def item(self) -> Item[Any]:
-        """The item."""
-        ...
+    def item(self) -> Item[Any]: ...
 
     @property
     def settings(self) -> Mapping[str, Json]:
@@ -150,7 +146,7 @@ class Study:
         return person
 
     def participant_of_browser(self, browser: str) -> Participant | None:
-        """Return the participant whose name was taken in a browser, by its cookie's SHA-256; None if there is none."""
+        """Return the participant who took a name in a browser, by its cookie's SHA-256; None if none, or with codes."""
         owned = [person for person in self._people.values() if person.owner == browser]
         return owned[-1] if owned and self._codes is None else None
 
