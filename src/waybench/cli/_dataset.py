@@ -28,12 +28,8 @@ DATASET = "dataset"
 def write_dataset(names: Sequence[str], out: Path, options: TaskSetOptions, *, dataset: str, answers: bool) -> None:
     """Write the public sets of some tasks as a data set.
 
-    Args:
-        names: The tasks, each a config.
-        out: The folder, which is new or empty.
-        options: Which of their items.
-        dataset: The data set's name on the Hub, for its card; "" if it has none yet.
-        answers: Whether to write instances, proofs and answers, too.
+    Each task is a config. The folder is new or empty, `dataset` is the name on the Hub for the card ("" if there is
+    none yet), and with `answers` the instances, proofs and answers are written, too.
 
     Raises:
         UsageError: If a task searches, its items are not those of a public set, or the folder cannot be written.

@@ -116,11 +116,8 @@ def items_until_decided_text(
 ) -> str:
     """Return how many items a comparison takes until it is decided, for several true differences, as lines.
 
-    Args:
-        assumptions: What is assumed of the models.
-        margin: The greatest difference in a tie; None for the usual one.
-        limit: Most items; None for the usual number.
-        tasks: Number of tasks whose decisions belong together.
+    `margin` and `limit` are None for the usual ones. `tasks` is the number of tasks whose
+    decisions belong together.
 
     Raises:
         UsageError: If scores are graded, of which assumptions do not say how many items differ.

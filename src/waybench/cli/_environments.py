@@ -60,12 +60,7 @@ def locations_of(env_ids: Iterable[str]) -> list[str]:
 
 
 def refuse_local_environments(names: Iterable[str], purpose: str) -> None:
-    """Raise a UsageError if an environment is known to this process only.
-
-    Args:
-        names: Ids and other names.
-        purpose: What needs other processes, for the message.
-    """
+    """Raise a UsageError that names the purpose if an environment is known to this process only."""
     for location in locations_of(names):
         raise UsageError(
             f"{purpose}: other processes do not know {location}: give the environment a package (`waybench new` shows "

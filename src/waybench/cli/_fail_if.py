@@ -61,11 +61,8 @@ def tally_tasks(
 ) -> Tally:
     """Return the tasks at which the second of two models is better, worse, tied or neither.
 
-    Args:
-        comparisons: The comparisons on the same items.
-        ratios: The ratios of horizons; those of tasks that are compared on items, too, do not count twice.
-        decisions: The comparisons that ended when they were decided.
-        second: The second model's name; "" where models are compared with themselves, before and after a change.
+    Ratios of horizons of tasks that are compared on items, too, do not count twice. `second` is the second model's
+    name; "" where models are compared with themselves, before and after a change.
 
     Raises:
         UsageError: If several models are compared with others.

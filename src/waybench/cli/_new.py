@@ -49,11 +49,7 @@ def new(
 
 
 def package_files(name: str, kind: str) -> dict[str, str]:
-    """Return the files of a package by name, its module first.
-
-    Args:
-        name: The family, or the id.
-        kind: One of `KINDS`.
+    """Return the files of a package by name, its module first, for a family or an id and one of `KINDS`.
 
     Raises:
         UsageError: If the name is none, or is taken.

@@ -48,11 +48,7 @@ def dumps(value: Json) -> str:
 
 @contextmanager
 def open_lines(path: str | None, *, append: bool = False) -> Generator[Callable[[str], None], None, None]:
-    """Open a file, or standard output for None or "-", for lines that are flushed when they are written.
-
-    Yields:
-        A function that writes one line.
-    """
+    """Open a file, or standard output for None or "-", and yield a function that writes a line and flushes it."""
     if path is None or path == "-":
         yield _flushing_writer(sys.stdout, None)
         return
@@ -116,11 +112,7 @@ def skipped_warning(skipped: "Sequence[Skipped]") -> str:
 
 @contextmanager
 def open_parquet(path: str) -> Generator[Callable[[str], None], None, None]:
-    """Open a new Parquet file for lines of JSON that all have the same fields.
-
-    Yields:
-        A function that writes one line.
-    """
+    """Open a new Parquet file for JSON lines that all have the same fields, and yield a function that writes one."""
     arrow: Any = import_module("pyarrow")
     files: Any = import_module("pyarrow.parquet")
     waiting: list[Any] = []

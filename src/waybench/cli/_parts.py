@@ -247,11 +247,7 @@ def working_folder(part: RunPart) -> Path:
 
 @contextmanager
 def mirrored_part_folder(part: RunPart, warn: Callable[[str], None]) -> Generator[Path]:
-    """Open the local folder in which a part works, mirrored to the folder of the logs.
-
-    Yields:
-        The folder to work in.
-    """
+    """Open the local folder in which a part works, mirrored to the folder of the logs, and yield it."""
     from waybench.evaluation._run_journals import resumption_file_filter
 
     folder, work = StorageFolder(part.out), working_folder(part)

@@ -132,21 +132,11 @@ def build_report(
 ) -> "Report":
     """Read the logs of some folders and write the report's site.
 
-    Args:
-        folders: The folders, and files of records.
-        out: Where the site goes.
-        title: The site's title.
-        prices: What models' tokens cost; by default list prices.
-        published: Whether rows of the papers are shown beside the results.
-        models: A file with names, sizes, dates and series of models.
-        png: Whether each chart is also written as a PNG.
-        tell: Receives lines on what the user should know of the logs; by default they go to standard error.
-        processes: In how many processes large runs are read ahead and pages are made.
-        progress: Receives how much of the report is written; nothing by default.
-        most_replays: How many replays of each model at a task have a page, `ALL_REPLAYS` for all; by default all in a
-            report that is not large.
-        also_replays: File names of pages of replays that are written besides.
-        workers: Simulate the episodes; by default these processes.
+    `prices` are list prices by default, and `published` shows rows of the papers beside the results. `tell` receives
+    lines on what the user should know of the logs; by default they go to standard error. Large runs are read ahead and
+    pages are made in `processes`. At most `most_replays` replays of each model at a task have a page (`ALL_REPLAYS` for
+    all; by default all in a report that is not large), and besides those with the file names `also_replays`. `workers`
+    simulate the episodes; by default these processes do.
     """
     if processes > 1:
         # Matrix products of several processes with several threads each get into each other's way.

@@ -215,8 +215,7 @@ def _quote_tasks(
 ) -> "tuple[list[tuple[str, TaskQuote]], list[str]]":
     """Print the estimated requests, tokens and dollars of tasks: of searches, and with `--quote` of all.
 
-    Returns:
-        The quotes by the tasks' names, and the lines on the other tasks, which are shown when the run begins.
+    Return the quotes by the tasks' names, and the lines on the other tasks, which are shown when the run begins.
     """
     from waybench.evaluation.tasks._estimate import TaskQuote
 

@@ -269,8 +269,7 @@ def plan_runs(
     `variants` has the parameters of each run, of those of which every value is run, and `prices` is the file of the
     prices, for tasks that take one.
 
-    Returns:
-        The runs, and a line for each parameter that went to a part of the tasks only.
+    Return the runs, and a line for each parameter that went to a part of the tasks only.
     """
     names = dict.fromkeys([*parameters, *(name for variant in variants for name in variant)])
     takers = {name: list(_tasks_with_parameter(name, entries)) for name in names}

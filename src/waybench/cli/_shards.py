@@ -97,8 +97,6 @@ class ShardJob(NamedTuple):
     """One shard to make.
 
     Attributes:
-        request: What the items are.
-        place: The set's folder.
         made: The shard, if it was there when the jobs were listed: then nothing is left to do.
     """
 

@@ -111,11 +111,8 @@ def read_results(
 ) -> "tuple[list[ItemScores], list[Row]]":
     """Read the scores of models at our tasks and at others, and the rows of our tasks.
 
-    Args:
-        folders: Folders of logs, and files of records.
-        metric: Name of the metric; "" for each task's headline metric.
-        prices: Model -> what its tokens cost, as far as that is known.
-        with_bounds: Whether the rows have the floors and the ceilings of their items, for normalised scores.
+    `metric` is "" for each task's headline metric. With `with_bounds` the rows have the floors and the ceilings of
+    their items, for normalised scores.
 
     Raises:
         UsageError: If there are no scores, or none by this metric.

@@ -140,7 +140,6 @@ class OptionItems(NamedTuple):
     """Items that are played with the same options.
 
     Attributes:
-        at: The difficulty with these options.
         options: Further options of play.
         mark: Suffix of the items' ids, since several strata have the same items.
         tokens: Estimated tokens of an episode; None to measure them on some episodes.

@@ -257,11 +257,7 @@ class AgentSpec(NamedTuple):
 
 
 def parse_agent_spec(agent_text: str) -> AgentSpec:
-    """Parse NAME[:arg=value,...]; values are JSON, or else text.
-
-    Raises:
-        UsageError: If it has another form.
-    """
+    """Parse NAME[:arg=value,...] (values are JSON, or else text); raise a UsageError for another form."""
     name, _, arguments = agent_text.partition(":")
     args: dict[str, Json] = {}
     for part in _ARGUMENT.split(arguments) if arguments else ():
@@ -284,11 +280,7 @@ def agent_gives_tools(agent_text: str) -> bool:
 
 
 def agent_solver(agent_text: str) -> Solver:
-    """Return the Inspect solver of an agent, NAME[:arg=value,...].
-
-    Raises:
-        UsageError: If there is no such agent, or it refuses its arguments.
-    """
+    """Return the Inspect solver of an agent, NAME[:arg=value,...]; raise a UsageError if it cannot be made."""
     name, args = parse_agent_spec(agent_text)
     try:
         if name in READY:

@@ -296,8 +296,6 @@ def _quiet_logging() -> Generator[None]:
 def check_log_folder(folder: Path) -> None:
     """Refuse a folder whose path Inspect would misread as a URL, so that it would lose results.
 
-    It takes the folder's path for an address in some places, where these characters have a meaning of their own.
-
     Raises:
         UsageError: If the path, or one above it, has such a name.
     """
@@ -352,10 +350,7 @@ def _open_models(names: Sequence[str], base_url: str | None, args: Mapping[str, 
 def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Model:
     """Return a model by its name, with its secrets hidden and its requests in the form that its server takes.
 
-    Args:
-        name: Provider and name, or "python:" and a function.
-        base_url: Address of its server; None for the provider's own.
-        args: Arguments of its provider.
+    `name` is provider/name, or "python:" and a function. `base_url` is None for the provider's own server.
 
     Raises:
         UsageError: If it cannot be had, in the provider's words.

@@ -75,11 +75,8 @@ class Journal:
     ) -> ModelOutput | None:
         """Return the stored output of a turn, or the stored answer to a belief probe before it; None if there is none.
 
-        Args:
-            sample: Id and epoch.
-            turn: Number of the turn, from 0.
-            seen_digests: Valid digests of all that the player was shown; a turn with another digest is not returned.
-            probe: The name of the probe's question.
+        `turn` counts from 0. An output is not returned if the digest of what the player was shown is not in
+        `seen_digests`.
         """
         turns = self._samples.get(sample, _SampleLines())
         if probe is not None:
@@ -123,11 +120,7 @@ class Journal:
         self._syncer.raise_if_failed()
 
     def end_sample(self, sample: _Key, uuid: str) -> None:
-        """Append that a sample has ended. Its turns stay until the log has the sample.
-
-        Raises:
-            JournalError: If that cannot be done.
-        """
+        """Append that a sample has ended, or raise a `JournalError`; its turns stay until the log has the sample."""
         if sample in self._samples:
             self._append_line({"id": sample[0], "epoch": sample[1], "end": uuid})
             self._samples[sample].uuid = uuid

@@ -205,11 +205,7 @@ def has_server(model: Model) -> bool:
 
 
 def refuse_models_without_tools(models: Sequence[Model], prompts: PromptKinds) -> None:
-    """Refuse models that are known to take no tools if the prompts need tools.
-
-    Raises:
-        UsageError: If there is one.
-    """
+    """Raise a UsageError for a model that is known to take no tools, if the prompts need tools."""
     if not prompts.has_tools and not prompts.agent_with_tools:
         return
     agent = prompts.agent_with_tools[:60]
@@ -220,11 +216,7 @@ def refuse_models_without_tools(models: Sequence[Model], prompts: PromptKinds) -
 
 
 def refuse_text_only_models(models: Sequence[Model]) -> None:
-    """Refuse models that are known to take no pictures.
-
-    Raises:
-        UsageError: In one line for each.
-    """
+    """Raise a UsageError, in one line for each, for models that are known to take no pictures."""
     names = [str(model)[:120] for model in models if isinstance(model.api, LocalModel) or str(model).startswith("hf/")]
     if names:
         raise UsageError("; ".join(f"model {name!r} takes no pictures: {_OTHER}" for name in names))

@@ -221,11 +221,7 @@ class LocalModel(InProcessModel):
 
 
 def check_local_model_installed(name: str) -> None:
-    """Check that the program and the weights of a local model are installed.
-
-    Raises:
-        UsageError: If they are not; the message says what to install.
-    """
+    """Raise a UsageError that says what to install if the program or the weights of a local model are missing."""
     if find_spec("xllamacpp") is None:
         raise UsageError(
             f"waybench/{name} needs the package xllamacpp, which is not installed: pip install 'waybench[local]'"

@@ -300,8 +300,7 @@ def prepare_provider(api: Any) -> None:
     The clients of OpenAI, Anthropic and Groq repeat a failed request twice on their own, for each of Inspect's tries.
     `-M max_retries=2` gives them that back. Between its tries Inspect waits as long as the server asks, as they do.
 
-    Args:
-        api: The provider, which has not been prepared. One without such a client only waits as long as its server says.
+    Prepare each provider once. One without such a client only waits as long as its server says.
     """
     _prepare_client(api)
     if (initialize := getattr(api, "initialize", None)) is not None:

@@ -72,20 +72,12 @@ class SampleTurns:
         return output
 
     def write_probe_answer(self, probe: str, output: ModelOutput) -> None:
-        """Add a new answer to a belief probe to the journal.
-
-        Raises:
-            JournalError: If that cannot be done.
-        """
+        """Add a new answer to a belief probe to the journal, or raise a `JournalError`."""
         if self._journal is not None:
             self._journal.write_output(self._sample, self._turn, self._seen[0], output, probe)
 
     def write_turn(self, output: ModelOutput, turn: TurnRecord) -> None:
-        """Add a turn and the model's output to the journal, unless they came from it.
-
-        Raises:
-            JournalError: If that cannot be done.
-        """
+        """Add a turn and the model's output to the journal, unless they came from it, or raise a `JournalError`."""
         if self._journal is None:
             return
         if not self.is_replayed:

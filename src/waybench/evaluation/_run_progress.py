@@ -73,9 +73,7 @@ class RunProgress:
     def estimate_longest_run(self, check_seconds: Mapping[str, float], connections: Mapping[str, int]) -> None:
         """Add a note with the longest duration of the run, from the time that each model's check took.
 
-        Args:
-            check_seconds: Model -> seconds that the reply to its check took.
-            connections: Model -> maximum number of requests at a time.
+        By model, `check_seconds` has the time of the reply to its check, and `connections` the most requests at a time.
         """
         for model, took in check_seconds.items():
             if self.most_requests:
@@ -190,9 +188,7 @@ class RunProgress:
 
 @contextmanager
 def write_progress_regularly(folder: Path, progress: RunProgress) -> Generator[None]:
-    """Write the progress of a run to a file in its log folder, at most once a second, while a block runs.
-
-    As often it looks for servers that do not reply.
+    """Write the progress of a run to its log folder, and look for silent servers, once a second while a block runs.
 
     The last state is "finished", "interrupted" (Ctrl-C) or "failed"; a killed process leaves "running" behind, and
     `waybench.reporting.view` knows by the folder's lock that it is not.
@@ -200,7 +196,6 @@ def write_progress_regularly(folder: Path, progress: RunProgress) -> Generator[N
     stop = threading.Event()
 
     def keep_writing() -> None:
-        """Write the progress and check the servers once a second until the block ends."""
         while not stop.is_set():
             _write_progress_file(folder, progress, "running")
             progress.check_servers()
@@ -302,13 +297,9 @@ def follow_engine_reports(
 ) -> Generator[None]:
     """Update the progress of a run from Inspect's reports of tasks that start and end, while a block runs.
 
-    Args:
-        progress: The progress; its tasks have been added.
-        count_unlogged_replies: Returns the number of replies of each episode that a task's journal has, and its log,
-            with samples of these UUIDs, has not.
-        folder: The folder of the logs.
-        quiet: Whether the engine prints nothing, so that its warnings are notes of the progress.
-        on_end: Receives the log of each task that has ended.
+    The tasks of the progress have been added. `count_unlogged_replies` returns the number of replies of each episode
+    that a task's journal has, and its log, with samples of these UUIDs, has not. With `quiet` the engine prints
+    nothing, and its warnings are notes of the progress. `on_end` receives the log of each task that has ended.
     """
     global _receiver, _registered
     earlier = finished_samples_by_task(folder)

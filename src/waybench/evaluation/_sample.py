@@ -198,11 +198,7 @@ class ProbePlan:
 
 
 def parse_probe_plan(text: str) -> ProbePlan:
-    """Parse "every:5", or a list of turn numbers from 1, as "1,5,10".
-
-    Raises:
-        UsageError: If it has another form.
-    """
+    """Parse "every:5", or a list of turn numbers from 1, as "1,5,10"; raise a UsageError for another form."""
     every, texts = text.startswith(_EVERY), text.removeprefix(_EVERY).split(",")
     numbers = [int(text) for text in map(str.strip, texts) if text.isascii() and text.isdigit() and len(text) < 8]
     if len(numbers) < len(texts) or len(numbers) > (1 if every else _MOST) or not 1 <= min(numbers) <= _HIGHEST:

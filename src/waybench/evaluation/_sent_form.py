@@ -223,9 +223,7 @@ class SentForm:
     async def send(self, send: Send, messages: list[ChatMessage]) -> Any:
         """Send a conversation in a form that the server accepts.
 
-        Args:
-            send: Sends messages, and returns what a provider returns: an output or an error, also beside the call.
-            messages: The conversation.
+        `send` sends messages, and returns what a provider returns: an output or an error, also beside the call.
 
         Returns:
             What the provider returned; where the conversation was too long for the model, an output that says so.

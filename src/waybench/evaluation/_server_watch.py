@@ -112,8 +112,7 @@ class ServerWatch:
 
         Where the server takes connections, a reply may take three times as long as the longest one so far.
 
-        Args:
-            is_playing: Whether the model plays an episode; otherwise it need not reply.
+        `is_playing` says whether the model plays an episode; otherwise it need not reply.
         """
         with self._lock:
             if not is_playing and not self._waiting:

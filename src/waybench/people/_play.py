@@ -282,9 +282,7 @@ def _contrasting_ink(background: str) -> str:
 def board_svg(board: Board, label: str) -> str:
     """Return a board's cells as an SVG; "" if it has none.
 
-    Args:
-        board: The board; its notes are for the page.
-        label: What it is, for those who cannot see it.
+    `label` says what it is, for those who cannot see it. The board's notes are for the page.
     """
     rows = board.rows
     high, wide = len(rows), max(map(len, rows), default=0)

@@ -23,11 +23,9 @@ class SharedReader(io.RawIOBase):
         self._file, self._at = file, 0
 
     def readable(self) -> bool:
-        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """Return True."""
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
@@ -37,7 +35,6 @@ class SharedReader(io.RawIOBase):
         return self._at
 
     def tell(self) -> int:
-        """Return the position."""
         return self._at
 
     def readinto(self, buffer: Any, /) -> int:

@@ -236,15 +236,8 @@ def verify_logs(
     Besides, each record is compared with the transcript in the same sample (replies, tokens, and the messages that were
     sent), each score with that of the record, and each log with its header.
 
-    Args:
-        paths: Folders with logs, in any depth, and logs.
-        models: The models; all by default.
-        keys: Keys of private sets.
-        data_dir: The folder of published data sets; None for the usual places.
-        on_problem: Receives each file and sample that cannot be read.
-        progress: Receives the number of records verified so far, and of all.
-        workers: Simulate the records; copies of this process by default.
-        seconds: The longest time for the simulation.
+    `paths` are logs, and folders with logs in any depth. `on_problem` receives each file and sample that cannot be
+    read. The other parameters are those of `pack` and `verify`.
 
     Raises:
         UsageError: If there is no run of a model, or a file that a run's parameters name cannot be read.

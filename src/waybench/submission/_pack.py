@@ -39,12 +39,7 @@ _TOLERANCE = 1e-9  # sums in another order differ by less
 def score_entries(rows: Iterable[Row], *, processes: int = 1) -> list[dict[str, Any]]:
     """Return the scores of rows as JSON: each task over all levels, each level, and horizons.
 
-    Args:
-        rows: The rows, those of later runs last.
-        processes: In how many processes horizons are computed.
-
-    Returns:
-        JSON values; "kind" is "overall", "level" or "horizon".
+    `rows` have those of later runs last. The "kind" of a score is "overall", "level" or "horizon".
     """
     counted = exclude(rows)
     fixed_rows = without_searches(counted)

@@ -329,11 +329,7 @@ def is_commitment_to_run(
 
 
 def read_run_commitment(path: Path) -> dict[str, Any]:
-    """Return the commitment in a file that `waybench commit TASK` wrote.
-
-    Raises:
-        WaybenchError: If it is none.
-    """
+    """Return the commitment in a file that `waybench commit TASK` wrote; raise a WaybenchError if it is none."""
     data = read_json_file(path, _LARGEST_COMMITMENT, "a commitment to a run")
     if not is_object(data) or data.get("format") != _COMMITMENT_FORMAT or data.get("schema") != _COMMITMENT_SCHEMA:
         raise UsageError(f"{path.name}: this is no commitment to a run: give what `waybench commit TASK` wrote")

@@ -79,11 +79,7 @@ def encode_record_line(sample: str, epoch: int, record: EpisodeRecord, *, confir
 
 
 def decode_record_line(line: bytes) -> Line:
-    """Return the record of a line, with its sample and epoch.
-
-    Raises:
-        DataError: If it is none.
-    """
+    """Return the record of a line, with its sample and epoch; raise a DataError if it is none."""
     check_json_bounds(line, _MOST_VALUES)
     try:
         data: Any = json.loads(line)

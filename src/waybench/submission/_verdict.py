@@ -110,7 +110,6 @@ class RunVerdict:
 
     Attributes:
         model: The model, as the submission names it.
-        settings: Settings of the model.
         created: When the run began, as the log says.
         version: The version of waybench that ran it.
         confirmed: Number of records that a simulation confirms.
@@ -160,7 +159,6 @@ class SubmissionVerdict:
     """The verdict on a submission.
 
     Attributes:
-        submitter: Who submits.
         about: What the submitter says of the models.
         name: Name of the file or folder.
         sha256: SHA-256 of the file that was verified; "" for a folder.

@@ -284,11 +284,7 @@ def _declaration_location(environment: AnyEnvironment, name: str) -> CodeLocatio
 
 @contextmanager
 def forbid_global_random_numbers() -> Generator[None]:
-    """Require that a block does not use the global random numbers of Python and NumPy.
-
-    Raises:
-        ContractError: If the block has used them.
-    """
+    """Raise a `ContractError` if a block uses the global random numbers of Python or NumPy."""
     before = _global_random_states()
     yield
     after = _global_random_states()
@@ -316,7 +312,6 @@ def stop_after(seconds: float | None) -> Generator[None]:
         return
 
     def stop(number: int, frame: FrameType | None) -> None:
-        """Raise `TimeoutError`."""
         raise TimeoutError(f"it takes longer than {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, stop)

@@ -256,10 +256,8 @@ def check_playable(entry: TaskEntry, args: Mapping[str, Any]) -> None:
 def split_args_into_shards(entry: TaskEntry, args: Mapping[str, Any], count: int) -> list[Mapping[str, Any]]:
     """Return a task's parameters once for each shard of its items, so that several jobs can share them.
 
-    Args:
-        entry: The task. It is one job where results decide what comes next, as in ladders.
-        args: Parameters that are given, checked.
-        count: Number of shards; there are fewer if there are fewer items.
+    `args` are checked. There are fewer shards if there are fewer items, and a task is one job where results decide what
+    comes next, as in ladders.
 
     Raises:
         UsageError: If a parameter is unfit, or the data set that it names is not here.

@@ -118,11 +118,7 @@ class Climb:
     between: Callable[[int, int], Sequence[int]]
 
     def levels(self, args: Mapping[str, Any]) -> Sequence[int]:
-        """Return the levels of a ladder for a task's parameters.
-
-        Raises:
-            UsageError: If there are none.
-        """
+        """Return the levels of a ladder for a task's parameters; raise a UsageError if there are none."""
         first, last = args[self.first], args[self.last]
         levels = self.between(first, last)
         if not levels:

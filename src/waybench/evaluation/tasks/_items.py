@@ -164,11 +164,7 @@ def _history_notes(environment: Environment[Any, Any, Any], options: Mapping[str
 
 
 def check_programs(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> None:
-    """Check that programs which a task's parameters name are installed.
-
-    Raises:
-        UsageError: If one is not.
-    """
+    """Raise a UsageError if a program that a task's parameters name is not installed."""
     for part in parts:
         environment = registry.load(part.env)
         chosen = _part_parameters(part, environment, args)

@@ -124,12 +124,9 @@ class Study:
     def join(self, code: str, browser: str = "") -> Participant | None:
         """Return the participant with a code or name, new or where they left off; None if that is refused.
 
-        None if the code is not listed or no valid name, if another browser took the name, or if the study is full.
-
-        Args:
-            code: The code or name.
-            browser: SHA-256 of the cookie of the browser; nobody can go on elsewhere under a name that anybody may
-                type.
+        It is refused if the code is not listed or no valid name, if another browser took the name, or if the study is
+        full. `browser` is the SHA-256 of the browser's cookie: nobody can go on elsewhere under a name that anybody may
+        type.
         """
         code = " ".join(code.split())
         if self._codes is not None:
