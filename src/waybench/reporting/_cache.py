@@ -56,15 +56,11 @@ class ReportCache:
 
     Attributes:
         new: Entries that were added.
-        used: Keys of entries that were asked for or added.
+        used: Keys of entries that were read or added.
     """
 
     def __init__(self, path: Path | None) -> None:
-        """Read the file.
-
-        Args:
-            path: The file, which need not exist; None keeps nothing.
-        """
+        """Read the file, which need not exist; None keeps nothing."""
         self._path = path
         self._entries = _read_entries(path) if path else {}
         self.new: dict[bytes, bytes] = {}
@@ -127,9 +123,7 @@ def open_cache(folder: Path, site: Path) -> ReportCache:
     It is the user's own and does not lie in the site: a site that comes from somebody else cannot bring one that says
     which records have been confirmed.
 
-    Args:
-        folder: Where this user's caches are.
-        site: The site's folder.
+    `folder` has this user's caches.
     """
     path = folder / hashlib.sha256(os.fsencode(site.resolve())).hexdigest()[:32]
     with suppress(OSError):
@@ -161,12 +155,7 @@ def _read_entries(path: Path) -> dict[bytes, bytes]:
 
 
 def content_key(kind: str, *parts: object) -> bytes:
-    """Return the cache key of a content: a digest of everything that it depends on.
-
-    Args:
-        kind: What it is.
-        *parts: What it depends on besides the source of waybench; each is identified by its `repr`.
-    """
+    """Return the cache key of a content: a digest of the source of waybench, the kind, and the `repr` of each part."""
     digest = hashlib.sha256(source_digest())
     for part in (kind, *parts):
         text = part if isinstance(part, bytes) else _FUNCTION.sub(r"\1>", repr(part)).encode("utf-8", "surrogatepass")
@@ -265,15 +254,9 @@ class Computation(NamedTuple):
 def compute_values(
     computations: Sequence[Computation], cache: ReportCache, processes: int
 ) -> Generator[Iterator[Any], None, None]:
-    """Yield the values of computations, from the cache or else computed in other processes if possible.
+    """Yield the values of computations in order, from the cache or else computed in other processes if possible.
 
-    Args:
-        computations: What to work out.
-        cache: What the earlier report has worked out; what is new is added.
-        processes: In how many processes.
-
-    Yields:
-        The values in order. Other processes begin at once, and go on while this one does something else.
+    The other processes begin at once and go on while this one does something else. New values are added to the cache.
     """
     contents = [cache.get(computation.key) if computation.key else None for computation in computations]
     cached = [None if content is None else unpack_values(content) for content in contents]

@@ -117,7 +117,7 @@ def _json_with_pages(comparison: Comparison, pages: Mapping[RunKey, str]) -> dic
 
 @dataclass(frozen=True, slots=True)
 class ComparePage:
-    """A page's contents.
+    """The contents of the page of two models side by side.
 
     Attributes:
         metric: What is compared, with its unit.
@@ -125,9 +125,9 @@ class ComparePage:
         data: For the page's script, as JSON: `models` (name, settings, pages of results and of attempts), `items`
             (id, level), and for each model in the items' order `scores`, `solved` and `replays` (number of the
             attempt's page, negative where it has none), each null where there is none; `differences` by the two
-            models' numbers: of how many items, and their mean with its interval's ends; `verdicts` likewise: what is
-            to be said of each two that were compared; `alike`: for each model a number that those share whose items
-            and settings match.
+            models' numbers: of how many items, and their mean with its interval's ends; `verdicts` by the same numbers:
+            sentences on each pair that was compared; `alike`: for each model a number that those share whose items and
+            settings match.
         table: The comparisons of each two that were compared; None if there are none.
     """
 
@@ -142,11 +142,7 @@ def compare_page(
 ) -> ComparePage:
     """Return the page that compares players item by item at a task of `comparable_tasks`.
 
-    Args:
-        view: The task.
-        rows: All rows of it, each with the number of its page, negative where the replay has none.
-        estimates: Its estimates by level.
-        verdicts: The comparisons of the report.
+    `rows` are all rows of the task, each with the number of its page, negative where the replay has none.
     """
     presentation = view.presentation
     numbers = {id(row): number for row, number in rows}

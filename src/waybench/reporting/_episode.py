@@ -35,10 +35,8 @@ class Probe:
     """A belief probe.
 
     Attributes:
-        title: What was asked for.
+        title: The state that was asked for.
         verdict: "known", "wrong" or "no answer".
-        question: The question.
-        reply: The reply.
         expected: The right answer.
         reason: Why no answer could be read; "" if one was.
     """
@@ -102,9 +100,7 @@ def split_at_repeats(earlier: str, message: str) -> Divided:
     anywhere in either. A message without paragraphs is divided by its lines, at the longest run alone. Runs of at most
     `SHORT` characters count as new, and nothing is divided where nothing would be new.
 
-    Args:
-        earlier: The earlier message.
-        message: The message; its parts together are the message.
+    The parts together are the message.
     """
     new = _PARAGRAPH.findall(message)
     has_paragraphs = len(new) > 1
@@ -164,12 +160,7 @@ class ConversationView:
 
 
 def conversation_view(played: StoredEpisode, shared: SharedPrefix) -> ConversationView:
-    """Return the messages of an episode.
-
-    Args:
-        played: The episode.
-        shared: What its prompt begins with, which the page of its results shows.
-    """
+    """Return the messages of an episode; `shared` is the prefix of its prompt that the results page shows."""
     opening = played.episode.record.opening
     elsewhere = shared.characters > OPENING_OF_AN_EPISODE
     prefix = shared if elsewhere else SharedPrefix()
@@ -290,7 +281,7 @@ def _reading_and_note(turn: TurnRecord, read_text: str, executed_name: str) -> t
 
 
 def _call_cost_text(usage: Usage | None) -> str:
-    """Return the tokens and time of a call: "120 input tokens, 45 output tokens (of these 30 reasoning), 1.2 s"."""
+    """Return the tokens and time of a call: "120 input tokens, 45 output tokens (30 for reasoning), 1.2 s"."""
     if usage is None:
         return ""
     parts: list[str] = []

@@ -155,13 +155,7 @@ def _common_prefix(first: str, second: str) -> str:
 
 
 def prompt_messages(record: EpisodeRecord, shared: SharedPrefix, longest: int) -> list[Said]:
-    """Return the messages of a prompt after its shared prefix, for a page.
-
-    Args:
-        record: The episode's record.
-        shared: What is shown elsewhere.
-        longest: Most characters of a message that are shown.
-    """
+    """Return the messages of a prompt after its shared prefix, each cut to at most `longest` characters."""
     return [_prompt_message(message, longest) for message in shared.remaining_messages(record.opening)]
 
 
@@ -180,10 +174,8 @@ class StoredEpisode(NamedTuple):
 
     Attributes:
         number: Its number in its group, from 1, in the order of the logs.
-        row: Its row.
-        episode: Itself.
         again: What a new simulation says of it.
-        instance: Its instance, as long as that can be made of the record.
+        instance: Its instance; None if it cannot be decoded from the record.
     """
 
     number: int
@@ -302,7 +294,7 @@ class EpisodeStore:
         return self._common[key].shared_prefix() if key in self._common else SharedPrefix()
 
     def _decode_instance(self, record: EpisodeRecord, simulation: Simulated) -> Instance | None:
-        """Return a record's instance; the last one is remembered, since attempts at an item follow each other."""
+        """Return a record's instance, None if it cannot be decoded; the last confirmed one is remembered."""
         key = record.env, record.instance_hash
         if simulation.confirmed and self._last is not None and self._last[:2] == key:
             return self._last[2]

@@ -67,10 +67,7 @@ def summary_schema() -> dict[str, Any]:
 
 
 def summary_json(title: str, site: Site, analyses: Analyses) -> str:
-    """Return the summary as JSON, each of its keys and each record of a list on a line of its own.
-
-    Indented, a summary takes three times as long to write and half as much room again.
-    """
+    """Return the summary as JSON, each of its keys and each record of a list on a line of its own."""
 
     def page_path(group: RunKey) -> str:
         return f"results/{site.pages[group]}"
@@ -159,12 +156,7 @@ _FORMULA = re.compile("['=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
 class Files(NamedTuple):
-    """A frame as files.
-
-    Attributes:
-        parquet: As Parquet.
-        csv: As CSV.
-    """
+    """A frame as files: the contents of a Parquet file and of a CSV file."""
 
     parquet: bytes
     csv: bytes

@@ -48,8 +48,8 @@ def slug(name: str, identity: str) -> str:
     """Return a file name without suffix: safe ASCII, at most 69 characters, and different for each identity.
 
     Args:
-        name: What it should look like.
-        identity: What it stands for; the same identity and name always get the same slug.
+        name: A readable name, of which the file name begins with up to 60 characters.
+        identity: Text that is hashed; the same name and identity always get the same slug.
     """
     ascii_ = unicodedata.normalize("NFKD", name[:1000]).encode("ascii", "ignore").decode().lower()
     readable = re.sub(r"[^a-z0-9]+", "-", ascii_).strip("-")[:READABLE].rstrip("-")
@@ -63,9 +63,7 @@ ScoreKey = tuple[str, tuple[str, ...]]  # an environment, and what its scores ar
 def task_page_name(env: str, separate_by: tuple[str, ...]) -> str:
     """Return the name of a task's page without suffix, which is also its anchor in other pages.
 
-    Args:
-        env: The environment's id.
-        separate_by: Settings, in words, that keep its scores out of others' tables.
+    `separate_by` are the settings, in words, that keep its scores out of others' tables.
     """
     settings = "".join(separate_by)
     # What a record says of its options may be anything.
@@ -76,7 +74,7 @@ class SiteFolder:
     """The folder that a site is written to.
 
     A page can have one section between the comments `SECTION_BEGIN` and `SECTION_END` that depends on other results
-    than the rest of the page. When these change, `refill` replaces the section and keeps the rest.
+    than the rest of the page. When these change, `replace_section` replaces the section alone.
     """
 
     def __init__(self, path: Path) -> None:
@@ -208,7 +206,7 @@ def make_templates(title: str) -> Templates:
     def make_visible(value: Any) -> Any:
         return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
-    # Every value that a template prints goes through `shown` and is then escaped; only Markup, which is made in
+    # Every value that a template prints goes through `make_visible` and is then escaped; only Markup, which is made in
     # _svg.py and of drawings, is not.
     environment = Templates(
         loader=PackageLoader("waybench.reporting", "templates"),

@@ -58,12 +58,12 @@ def excerpt_with_end(text: str, longest: int) -> Excerpt:
 
 
 def characters_per_text(total: int, count: int, most: int) -> int:
-    """Return how many characters of each text a page can show and stay small.
+    """Return how many characters of each text a page can show: at least `LONGEST_UNSENT`, at most `most`.
 
     Args:
-        total: Characters of all together.
-        count: How many they are.
-        most: The most of one.
+        total: Characters of all texts together.
+        count: Number of texts.
+        most: Most characters of one text.
     """
     return min(most, max(LONGEST_UNSENT, total // max(count, 1)))
 
@@ -84,10 +84,10 @@ def metric_caption_heading(metric: Metric) -> str:
 
 
 def interval_text(mean: IntervalEstimate | None, metric: Metric | None = None) -> str:
-    """Return an interval as "34.9 – 98.5"; of too few values their number, of lost attempts the bounds.
+    """Return an interval as "34.9 – 98.5"; "" for None.
 
-    Where it takes more items, it says so.
-    Where the mean lacks attempts, what it would be with these is in its place (`lost_text`).
+    Too few values for an interval give their number; too few items for a reliable one add "too few". A mean that lacks
+    attempts gives what it would be with them (`lost_text`).
     """
     if mean is None:
         return ""
@@ -101,7 +101,7 @@ def interval_text(mean: IntervalEstimate | None, metric: Metric | None = None) -
 
 
 def value_text(value: float | None, metric: Metric) -> str:
-    """Return one episode's value with its unit or label: "66.7 %", "8", "0.125", "hard"."""
+    """Return one episode's value with its unit or label: "66.7 %", "8", "0.125", "hard"; a dash for None."""
     if value is None:
         return NOTHING
     if metric.labels:
@@ -125,7 +125,7 @@ def mean_quality(mean: IntervalEstimate | None, metric: Metric) -> float | None:
 
 
 def percent_text(share: float | None) -> str:
-    """Return a share in per cent, without the sign: "66.7"."""
+    """Return a share in per cent, without the sign: "66.7"; a dash for None."""
     return NOTHING if share is None else f"{100 * share:.1f}"
 
 
@@ -148,7 +148,7 @@ def to_anchor(text: str) -> str:
 
 
 def dollars_text(dollars: float | None) -> str:
-    """Return an amount of dollars: "$0.0012", "$12.40"; below a cent with two significant digits."""
+    """Return an amount of dollars: "$0.0012", "$12.40"; two significant digits below 10 cents, a dash for None."""
     if dollars is None:
         return NOTHING
     return f"${dollars:,.2f}" if dollars >= 0.1 or not dollars else f"${dollars:.{2 - floor(log10(dollars)) - 1}f}"
@@ -172,8 +172,6 @@ class TaskView:
     """A task as the tables of a report show it.
 
     Attributes:
-        env: Its environment.
-        presentation: The environment's presentation.
         pages: File names of the pages of all groups' results.
     """
 

@@ -38,11 +38,8 @@ class EnvironmentCharts:
     """A model's charts for one environment.
 
     Attributes:
-        env: The environment.
         apart: Settings, in words, that keep its scores out of others' charts.
-        presentation: Its presentation.
-        charts: The charts.
-        undrawn: Sentences on what they do not show.
+        undrawn: Sentences on what the charts do not show.
     """
 
     env: Environment[Any, Any, Any]
@@ -61,7 +58,7 @@ class Model:
         embedded: Whether it is one of the embedded players.
         leaders: Its rows of the first table.
         agents: What is shown of it as an agent, for each of its settings.
-        outcomes: The chart of what its replies came to; None where nothing was said.
+        outcomes: The chart of the outcomes of its replies; None without replies.
         failed: How its attempts failed; None if none did.
         parts: Its charts.
         horizons: Its horizons, task by task and axis by axis; None if there are none.
@@ -114,12 +111,12 @@ def write_model_page(site: Site, name: str, analyses: Analyses) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LedgerPage:
-    """The page.
+    """The contents of the ledger's page.
 
     Attributes:
         table: A row for each model at each task with its settings.
         effects: A row for two values of a setting; None where there are none.
-        total: What all took together, in words.
+        total: The tokens, cost and time of all rows together, as text.
         prices: Where list prices are from; "" where there are none.
         priced: Whether some row has a cost.
         unpriced: Models without prices, where others have some.

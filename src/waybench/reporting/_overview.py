@@ -38,7 +38,7 @@ def overview_tables(
         estimates: Its estimates by level.
         effects: The effects of in-context examples.
         pages: File names of the groups' pages.
-        id_prefix: What the tables' ids begin with.
+        id_prefix: The start of the tables' ids.
     """
     effect_of = {(effect.group, effect.level): effect for effect in effects}
     by_mode = group_by(estimates, lambda estimate: presentation.level_title(estimate.group.env, estimate.level))

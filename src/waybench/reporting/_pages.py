@@ -89,7 +89,7 @@ def write_site(site: Site, title: str, progress: Callable[[int, int], None]) -> 
 
 
 def _results_page_key(site: Site, title: str, total: Estimate) -> bytes:
-    """Return the cache key of the pages of a group's results, made of all that they show."""
+    """Return the cache key of the pages of a group's results; b"" if its environment is not part of waybench."""
     group = total.group
     if not is_cacheable(group.env):
         return b""
@@ -105,7 +105,7 @@ def _results_page_key(site: Site, title: str, total: Estimate) -> bytes:
 
 
 def _family_pages_key(site: Site, title: str, family: SectionFamily, analyses: Analyses) -> bytes:
-    """Return the cache key of the pages of a family, made of all that they show."""
+    """Return the cache key of the pages of a family; b"" if an environment is not part of waybench."""
     if not all(map(is_cacheable, family.envs)):
         return b""
     groups = [group for group in site.names if family.has_group(group)]
@@ -120,7 +120,7 @@ def _family_pages_key(site: Site, title: str, family: SectionFamily, analyses: A
 
 
 def _model_page_key(site: Site, title: str, name: str, analyses: Analyses) -> bytes:
-    """Return the cache key of a model's page, made of all that it shows."""
+    """Return the cache key of a model's page; b"" if an environment is not part of waybench."""
     groups = [group for group in site.names if group.model == name]
     if not all(is_cacheable(group.env) for group in groups):
         return b""
@@ -187,13 +187,9 @@ def _write_compare_page(site: Site, key: ScoreKey) -> None:
 
 
 def _write_front_page(site: Site, charts: Sequence[Sequence[str]], analyses: Analyses) -> None:
-    """Write the first page, and the other pages that link to those of models and families.
+    """Write the first page, and the other pages that link to those of models and families; all charts must be listed.
 
-    Args:
-        site: The site, with all charts listed.
-        charts: Of each family its chart, as it stands in its own page, "" where it has none; and what it shows in a few
-            words.
-        analyses: What the results are compared by.
+    `charts` has for each family its chart as SVG, "" if it has none, and a short text on what the chart shows.
     """
     pages, model_pages, groups = site.pages, site.model_pages, [total.group for total in site.totals]
     site.write_files(asset_files({kind for group in groups for kind in item_kinds(group.env)}))
@@ -340,7 +336,7 @@ def _run_jobs(
     """Run the jobs whose content has changed since an earlier report, in several processes if possible.
 
     Returns:
-        What each job wrote, whose charts are not listed yet.
+        The result of each job, in order; their charts are not listed yet.
     """
     earlier = [_earlier_result(job, folder, cache) for job in jobs]
     to_do = [job for job, before in zip(jobs, earlier, strict=True) if before is None]

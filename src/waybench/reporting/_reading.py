@@ -67,16 +67,16 @@ def read_batches(
     cache: ReportCache,
     processes: int,
 ) -> Iterator[ReadBatch]:
-    """Read episodes and verify them, in batches.
+    """Read episodes and verify them, in batches; new results are added to the cache.
 
     Args:
-        episodes: The episodes; batches may be read in other processes.
-        prices: What the models' tokens cost, as far as that is known.
-        cache: What an earlier report has worked out; what is new is added.
-        processes: In how many processes batches are read.
+        episodes: The episodes; `EpisodeBatches` are read in up to `processes` processes.
+        prices: Prices of the models' tokens, as far as they are known.
+        cache: The results of an earlier report.
+        processes: Number of processes.
 
     Raises:
-        NoEpisodesError: If batches were given, and there is no episode in them.
+        NoEpisodesError: If `EpisodeBatches` were given without an episode in them.
     """
     reader = _Reader(prices, cache)
     if not isinstance(episodes, EpisodeBatches):
@@ -105,13 +105,7 @@ def simulate_uncached(
 ) -> None:
     """Let workers simulate the episodes that the cache lacks, and add what is confirmed to the cache.
 
-    A worker whose waybench differs from this one adds nothing that is found: its keys are others.
-
-    Args:
-        episodes: The episodes.
-        prices: What the models' tokens cost, as far as that is known.
-        cache: What an earlier report has worked out.
-        workers: Simulate the episodes.
+    The keys of a worker with another version of waybench differ, so that its results are not used.
     """
     with workers.each(_simulate_on_worker, _UncachedEpisodes(episodes, prices, cache)) as results:
         for new in results:
@@ -136,7 +130,7 @@ class _UncachedEpisodes(Sequence[bytes]):
         """Return whether the cache has an episode; True, too, for an invalid record, which no worker can read."""
         try:
             return bool(self._cache.get(episode_key(episode, self._prices.get(episode.model), episode.record.dumps())))
-        except Exception:  # a record is data from outside; `read` says what is wrong with it
+        except Exception:  # a record is data from outside; `read_batches` says what is wrong with it
             return True
 
 

@@ -43,13 +43,7 @@ class Frames:
 
 
 def draw_replay_frames(draw_frames: DrawFrames, instance: Instance, turns: Sequence[TurnRecord]) -> Frames:
-    """Draw an episode after each of its turns or, of more than `MOST_FRAMES`, after every so many.
-
-    Args:
-        draw_frames: What draws it.
-        instance: The instance.
-        turns: Its turns, as a simulation has confirmed them.
-    """
+    """Draw an episode after each of its confirmed turns or, of more than `MOST_FRAMES`, after every so many."""
     stride = -(-len(turns) // (MOST_FRAMES - 1)) or 1
     counts = sorted({*range(0, len(turns) + 1, stride), len(turns)})
     drawn = list(draw_frames(instance, turns, counts))
@@ -76,9 +70,7 @@ def pack_json(values: Mapping[str, Any]) -> str:
 def _encode_runs(pieces: Iterable[str], numbers: dict[str, int]) -> list[int]:
     """Return the numbers of pieces; after the first of consecutive numbers, -n stands for the n that follow.
 
-    Args:
-        pieces: The pieces.
-        numbers: The number of each piece; new ones are added.
+    `numbers` has the number of each piece; new pieces are added.
     """
     encoded: list[int] = []
     positions = enumerate(numbers.setdefault(piece, len(numbers)) for piece in pieces)

@@ -54,7 +54,7 @@ class Attempt:
         mismatch: Where record and simulation differ; "" if they agree.
         not_simulated: Why there was no simulation; "" if there was one.
         log: The log file's name.
-        replay: File name of its page.
+        replay: Address of its page among replays, or of the page that says how to make it (`ChosenReplays.link`).
     """
 
     number: int
@@ -89,7 +89,6 @@ class Card:
         shown: Number of the attempt that the board shows; None if it shows none.
         board: The drawing, "" where scripts draw it; None if there is none, or the page has enough of them.
         kinds: What it can be filtered by (`item_kinds`).
-        attempts: The attempts.
     """
 
     item: str
@@ -105,7 +104,7 @@ class Card:
 
     @property
     def replay(self) -> str:
-        """File name of the page of the attempt that the board shows."""
+        """The `replay` of the attempt that the board shows; "" if it shows none."""
         return next((attempt.replay for attempt in self.attempts if attempt.number == self.shown), "")
 
 
@@ -133,10 +132,9 @@ class ItemBatch:
     """Items that are shown together: all of a level, or those that were drawn together, such as questions about a map.
 
     Attributes:
-        cluster: What they were drawn with; None for nothing.
+        cluster: What they were drawn from; None for all items of a level.
         anchor: Its id in the page.
         opening: What the prompts of all of them begin with, where that is too long for the page of each.
-        cards: The items.
     """
 
     cluster: Cluster | None
@@ -155,9 +153,7 @@ class Level:
     """The items of one level.
 
     Attributes:
-        estimate: Their estimate.
-        charts: Its curves.
-        batches: The items.
+        charts: The charts of its curves by step.
     """
 
     estimate: Estimate

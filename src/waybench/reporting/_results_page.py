@@ -37,14 +37,14 @@ class ClusterPages:
         self.paths: dict[Cluster, str] = {}
 
     def page_path(self, cluster: Cluster, instance: Any) -> str:
-        """Return the page of a cluster, which is written on the first call.
+        """Return the path of a cluster's page from the first page of the site, which is written on the first call.
 
         Args:
             cluster: The cluster.
             instance: An instance that belongs to it; None if there is none that a simulation confirms.
 
         Returns:
-            The path of the page from the first page of the site; "" without a drawing.
+            The path; "" if there is no drawing.
         """
         draw = self._presentation.draw_cluster
         if draw is None or not cluster.key or (instance is None and cluster not in self.paths):

@@ -123,7 +123,7 @@ class Analyses:
 
 
 def score_key(group: RunKey) -> ScoreKey:
-    """Return the task, and the settings kept apart there, at which a group's scores are shown."""
+    """Return the environment of a group, and the settings that keep its scores out of others' tables."""
     return group.env, group.separate_by
 
 
@@ -168,8 +168,6 @@ class Site:
     """The results of some episodes, and how pages are written.
 
     Attributes:
-        store: The episodes.
-        folder: The site's folder.
         templates: The templates of its pages.
         facts: What is known of models.
         published: Papers whose rows are shown beside the results.
@@ -178,12 +176,11 @@ class Site:
         estimates: All estimates by level.
         totals: Those over all levels.
         estimates_of: The estimates of each group.
-        names: What each group is called.
+        names: The label of each group.
         pages: File names of the pages of the groups' results.
         model_pages: File names of the models' pages.
         replays: The pages of the replays.
         neighbours: The episodes beside each.
-        charts: The charts' files.
         failed: How attempts failed.
         families: The families of tasks.
         comparable: The tasks that have a page of two models side by side.
@@ -240,10 +237,10 @@ class Site:
         return [(store.identities[at], store.numbers[at], store.rows[at].exclusion_reason) for at in positions]
 
     def run_analyses(self) -> Analyses:
-        """Return all analyses; other processes fit the success curves meanwhile, which takes longest.
+        """Return all analyses, and set `verdicts`, `matrix`, `agents`, `ledger` and `effects`.
 
-        Two searches for horizons share items by chance, and which ones depends on their results: they are compared by
-        their horizons alone.
+        Other processes fit the success curves meanwhile, which takes longest. Two searches for horizons share items by
+        chance, and which ones depends on their results: they are compared by their horizons alone.
         """
         all_rows = self.store.rows
         rows = without_searches(all_rows)

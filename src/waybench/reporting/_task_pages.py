@@ -44,7 +44,6 @@ class ModelNote:
     """A model with a note on some of its episodes.
 
     Attributes:
-        name: The model.
         page: File name of the page of its results.
         total: The estimate over all levels.
     """
@@ -56,17 +55,14 @@ class ModelNote:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One environment on the first page.
+    """The tables and charts of one environment, on its own page.
 
     Attributes:
-        env: The environment.
         apart: Settings, in words, that keep its scores out of others' tables.
-        presentation: Its presentation.
         overviews: The family's tables, before its first environment.
         about: What was measured, in two sentences.
         common: The settings that all rows share, in words.
-        by_level: Its charts of the score by level, for the first page.
-        other_charts: Its other charts.
+        by_level: Its charts of the score by level.
         undrawn: Sentences on what its charts do not show.
         horizons: Its models' horizons, for each axis of difficulty.
         tables: Its tables, in the order in which they stand below its charts.

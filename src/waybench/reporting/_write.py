@@ -184,7 +184,6 @@ class BoardTable(NamedTuple):
     """A table of a leaderboard.
 
     Attributes:
-        table: The table.
         root: The folder that its links are from, as "report/"; "" for the leaderboard's own.
     """
 
@@ -197,8 +196,7 @@ class BoardSection(NamedTuple):
 
     Attributes:
         title: Its heading.
-        lead: What it begins with.
-        tables: Its tables.
+        lead: Its first paragraph.
         links: Texts and addresses of pages that belong to it.
     """
 
@@ -214,11 +212,9 @@ def model_page_path(model: str) -> str:
 
 
 def report_matrix(rows: Sequence[Row], *, ranked: bool = True) -> tuple[Matrix, Table]:
-    """Return the matrix of models by families of a report, with links from the report's root.
+    """Return the matrix of models by families of a report's rows, with links from the report's root.
 
-    Args:
-        rows: The report's rows (`Report.rows`).
-        ranked: Whether it has ranks.
+    Without `ranked`, it has no ranks and no pairs.
     """
     result = matrix(rows)
     if not ranked:

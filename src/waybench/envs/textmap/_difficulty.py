@@ -208,7 +208,10 @@ def _name_confusion_and_likeness(places: Collection[str]) -> tuple[float | None,
 def _path_length_variables(
     place_map: PlaceMap, cutoff: int, budget: int
 ) -> tuple[float | None, float | None, float | None]:
-    """Return the mean lengths of easy and hard paths, and the mean number of inferred moves in the latter."""
+    """Return the mean lengths of easy and of hard paths, and the mean number of inferred moves in the latter.
+
+    Each is None where there is no such path, or where there are more paths than `budget`.
+    """
     import numpy as np
 
     from waybench.envs.textmap._paths import Paths, PathSelection

@@ -25,7 +25,7 @@ _MOST = 60  # places and actions in a list
 
 
 def board(state: Any, turns: Sequence[TurnRecord]) -> Board:
-    """Return the question, and a line for each place with the moves that the shown steps make from it."""
+    """Return the question and a line for each place with its known moves; of an extraction, the last triplets."""
     if isinstance(state, ExtractionState):
         return Board(notes=_triplet_lines(state))
     question = state.instance

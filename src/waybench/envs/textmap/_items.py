@@ -368,6 +368,7 @@ def selected_maps(parameters: Mapping[str, Any], files: DataFiles) -> Iterator[P
 
     Raises:
         UsageError: If a map is not here.
+        DataError: If a map is invalid, or two folders have a map of the same name.
     """
     plain = parameters.get("names", "plain") == "plain"
     if parameters["source"] == "published":

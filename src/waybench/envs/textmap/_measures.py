@@ -34,7 +34,7 @@ def is_parsed(record: EpisodeRecord) -> float:
 
 
 def _event_score_metric(name: str) -> MetricFunction:
-    """Return a function of a record: an event's value, 0 if the answer could not be read."""
+    """Return a function of a record: an event value; 0 without a readable answer, None for an unanswerable route."""
 
     def compute(record: EpisodeRecord) -> float | None:
         value = last_event(record, name)
@@ -51,7 +51,7 @@ success = _event_score_metric("success")
 
 
 def success_weighted_by_path_length(record: EpisodeRecord) -> float | None:
-    """Return success weighted by l / max(l, p): l moves of a shortest or the given path, p moves in the answer."""
+    """Return success × l / max(l, p), l moves of a shortest or the given path, p answered; None as for `success`."""
     value = success(record)
     return value * last_event(record, "weight") if value else value
 
@@ -67,7 +67,7 @@ def _is_answerable(record: EpisodeRecord) -> float:
 
 
 def _is_readable_and_answerable(record: EpisodeRecord) -> float:
-    """Return whether the answer could be read and the question can be answered."""
+    """Return 1 or 0: whether the answer could be read and the question can be answered."""
     return _is_answerable(record) and is_parsed(record)
 
 
@@ -83,7 +83,7 @@ def _difficulty_number(record: EpisodeRecord) -> float | None:
 
 
 def _invented_share(record: EpisodeRecord) -> float | None:
-    """Return the share of an answer's moves that are not on the map."""
+    """Return the share of an answer's moves that are not on the map; None without a readable answer."""
     moves = last_event(record, "moves")
     return last_event(record, "invented") / moves if moves else None
 

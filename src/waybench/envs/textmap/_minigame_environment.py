@@ -67,7 +67,7 @@ def _event_value_metric(name: str) -> MetricFunction:
 
 
 def answer_success(record: EpisodeRecord) -> float:
-    """Return whether the answer is right; an answer that could not be read is wrong."""
+    """Return 1 or 0: whether the answer is right; an answer that could not be read is wrong."""
     return _event_value_metric("success")(record) or 0.0
 
 

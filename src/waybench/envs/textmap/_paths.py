@@ -296,7 +296,11 @@ class _Search:
         self.ranks: Ints = np.zeros(0, dtype=np.int64)
 
     def find_next_block(self) -> int:
-        """Find paths up to the end or until the block is full; return the number of paths in the block."""
+        """Find paths up to the end or until the block is full; return the number of paths in the block.
+
+        Raises:
+            UsageError: If there are more paths than the budget.
+        """
         path_count: int = _compiled_enumeration()(
             *(*self._graph, *self._query, self._budget, self.ranks, self._state, self._nodes, self._cursors),
             *(self._hard_prefix, self._on_path, self.pairs, self.lengths),

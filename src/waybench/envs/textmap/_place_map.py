@@ -68,7 +68,7 @@ class PlaceMap:
     Attributes:
         name: The game's name.
         places: All places, in the order in which prompts list them.
-        actions: All actions of edges, in the same sense.
+        actions: All actions of edges, in the order in which prompts list them.
         edges: All moves. Two places can have several moves between them, by different actions, and one action can lead
             from a place to several places.
         steps: The walkthrough, by number.

@@ -133,7 +133,11 @@ def last_step_by_published_rule(steps: Sequence[WalkthroughStep], tokenizer: Tok
 
 
 def last_step_that_fits(steps: Sequence[WalkthroughStep], tokenizer: Tokenizer, tokens: int) -> int | None:
-    """Return the last step that fits into a number of tokens; None if all steps fit."""
+    """Return the last step that fits into a number of tokens; None if all steps fit.
+
+    Raises:
+        UsageError: If no step fits.
+    """
     numbers = [step.number for step in steps]
     step_count = bisect_right(
         numbers, tokens, key=lambda last: len(tokenizer.encode(published_walkthrough_text(steps, last)))

@@ -59,7 +59,6 @@ class Plot:
     """The data of a chart: lines, points and axes.
 
     Attributes:
-        points: The points.
         metric: What they are the means of: its bounds are the axis, its direction is said.
         across: What stands on the other axis.
         bands: Whether intervals are bands along the lines rather than strokes at the points.
@@ -293,7 +292,7 @@ class Grid:
 
     Attributes:
         width: Of a panel's plot, in pixels.
-        height: Likewise.
+        height: Of a panel's plot, in pixels.
         columns: Panels beside each other.
         font: Size of the text.
         letters: Letters in a line of a heading.

@@ -1,4 +1,4 @@
-"""Selects an environment's charts; the chart of outcomes of replies."""
+"""Charts of a task's scores: by level, by number of in-context examples, and step by step."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -46,12 +46,9 @@ _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
 
 
 def level_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "") -> list[Chart]:
-    """Return the charts of a task's score by level; none for a single level, which tables show.
+    """Return the charts of a task's score by level; [] for a single level whose scores the family's tables show.
 
-    Args:
-        view: The task.
-        estimates: Its estimates by level.
-        model: The model that all of them are of; "" if they are all that there are.
+    `model` is the model that all estimates are of; "" if the estimates are those of all models.
     """
     env, presentation = view.env, view.presentation
     if presentation.metrics and len({estimate.level for estimate in _without_teacher(estimates)}) < 2:
@@ -66,13 +63,7 @@ def level_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "")
 
 
 def step_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "") -> list[Chart]:
-    """Return the charts of a task by number of in-context examples, and step by step.
-
-    Args:
-        view: The task.
-        estimates: Its estimates by level, as for `level_charts`.
-        model: The model that all of them are of; "" if they are all that there are.
-    """
+    """Return the charts of a task by number of in-context examples, and by step (arguments as for `level_charts`)."""
     env = view.env
     charts: list[Chart] = []
     for chart_set in chart_sets(estimates, env.items.public_key).sets:
@@ -102,12 +93,12 @@ def omission_notes(
     estimates: Sequence[Estimate],
     by_level: Sequence[Chart],
 ) -> list[str]:
-    """Return sentences on the scores of a task that no chart shows or explains; none if all are drawn.
+    """Return sentences on the scores of a task that no chart shows or explains; [] if all are drawn.
 
     Args:
         view: The task.
         estimates: Its estimates by level, as for `level_charts` and `step_charts`.
-        by_level: Its charts of `level_charts`, whose captions say which sets are left out.
+        by_level: The result of `level_charts`, whose captions name the sets that are left out.
     """
     env, presentation = view.env, view.presentation
     divided = chart_sets(estimates, env.items.public_key)
@@ -220,7 +211,7 @@ def curve_charts(
         level: The level of all estimates.
         examples: Their number of in-context examples.
         estimates: Estimates with a teacher, or without one.
-        name_parts: What their files' names tell them from others of the same kind by, the readable part first.
+        name_parts: Parts of the files' names that distinguish charts of one kind, the readable part first.
         chart_set: The set of items that they are of, where a page has several.
     """
     env, presentation = view.env, view.presentation
@@ -258,8 +249,8 @@ def chart_name(view: TaskView, name_parts: Sequence[str], content: str) -> str:
 
     Args:
         view: The task.
-        name_parts: What tells charts of one kind apart, the readable part first.
-        content: What it shows.
+        name_parts: Texts that distinguish charts of one kind, the readable part first.
+        content: A short text on what the chart shows.
     """
     id = view.env.id
     task = "" if name_parts[0] == id else f" {id}"

@@ -158,8 +158,8 @@ def bar_spec(
     """Return a panel of bars for each metric as a Vega-Lite specification.
 
     Args:
-        bars: By the metric's name: "player", "value", "low", "high", "at" (where the label stands), "label", "text"
-            and "colour"; the same players in the same order for each.
+        bars: By the metric's name: "player", "value", "low", "high", "at" (where the label stands), "label", "text",
+            "open" and "colour"; the same players in the same order for each.
         metrics: The metrics, in the order of the panels.
         layout: Measures.
     """

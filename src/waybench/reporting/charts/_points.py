@@ -28,8 +28,8 @@ class Point:
         label: The line's name.
         reference: Whether the line is of one of waybench's own players.
         at: Where it stands: a level, a step, a number of examples.
-        mean: Its height, with its interval. If it lacks attempts, the point is drawn open (`ends`).
-        text: All of it in words.
+        mean: Its height, with its interval. If it lacks attempts, the point is drawn open (`drawn_interval`).
+        text: Its description.
     """
 
     line: int
@@ -47,10 +47,7 @@ class Point:
 
 
 def drawn_interval(mean: IntervalEstimate) -> tuple[float | None, float | None]:
-    """Return the ends of a point's interval or, of an open point, its bounds; None where one is not known.
-
-    None where one end is not known.
-    """
+    """Return the ends of a point's interval or, of an open point, its bounds; (None, None) where one is not known."""
     low, high = (mean.lost.lowest, mean.lost.highest) if mean.lost else (mean.low, mean.high)
     return (None, None) if low is None or high is None else (low, high)
 
@@ -180,8 +177,8 @@ class ChartSets:
     """Estimates as charts show them.
 
     Attributes:
-        sets: What is drawn together, one chart for each.
-        left_out: What no chart shows: further sets that a model was given at the same level.
+        sets: Estimates that are drawn together, one chart for each.
+        left_out: Estimates that no chart shows: further sets that a model was given at the same level.
     """
 
     sets: list[ChartSet]

@@ -30,12 +30,7 @@ _OUTSIDE = {True: "triangle-up", False: "triangle-down"}  # marks of horizons ab
 
 
 def profile_chart(view: TaskView, profiles: Sequence[Profile]) -> Chart | None:
-    """Return the chart of a task's profiles, models before reference players; None without profiles.
-
-    Args:
-        view: The task.
-        profiles: The profiles; the first ones are drawn where there are many.
-    """
+    """Return the chart of a task's first `_MOST` profiles, models before reference players; None without profiles."""
     drawn = sorted(profiles, key=lambda profile: profile.group.embedded)[:_MOST]
     if not drawn:
         return None

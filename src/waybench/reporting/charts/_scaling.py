@@ -53,7 +53,7 @@ class _Mark(NamedTuple):
 
 
 class _Quantity(NamedTuple):
-    """What scores are drawn against."""
+    """A fact about models that scores are drawn against."""
 
     name: str
     title: str
@@ -98,7 +98,7 @@ def scaling_charts(
     curves: Sequence[SuccessCurve],
     models: Mapping[str, ModelFacts],
 ) -> list[Chart]:
-    """Return the charts of scores and horizons against the models' sizes and dates; none for fewer than two models."""
+    """Return the charts of scores and horizons by the models' sizes and dates; each needs two different ones."""
     env, presentation = view.env, view.presentation
     if not models:
         return []

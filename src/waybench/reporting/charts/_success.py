@@ -35,7 +35,7 @@ class Panels:
 
     Attributes:
         width: Of a panel's plot, in pixels.
-        height: Likewise.
+        height: Of a panel's plot, in pixels.
         columns: Panels beside each other.
         font: Size of its text.
         letters: Letters in a line of a name.
@@ -54,13 +54,12 @@ NARROW = Panels(270, 140, 1, 12, 36)
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """Who has a panel.
+    """A player with a panel.
 
     Attributes:
         label: The name.
         reference: Whether it is one of waybench's own players.
         colour: Number of its colour.
-        curve: How its success falls.
     """
 
     label: str
@@ -77,7 +76,6 @@ class Binned(NamedTuple):
         solved: Share of the items at which a single attempt succeeds.
         items: Number of items.
         least: The least of the difficulties.
-        greatest: The greatest.
     """
 
     at: float

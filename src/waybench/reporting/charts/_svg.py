@@ -73,12 +73,7 @@ class Chart:
 
 
 def draw_spec(spec: Mapping[str, Any], label: str) -> Markup:
-    """Draw a chart for a page.
-
-    Args:
-        spec: The chart, as a Vega-Lite specification.
-        label: What it shows, for those who cannot see it.
-    """
+    """Draw a Vega-Lite specification for a page; `label` describes it for screen readers."""
     text = json.dumps(spec)
     cache, others = _CACHES[-1]
     key = content_key("svg", text)
@@ -260,7 +255,7 @@ class ChartFiles:
     """
 
     def __init__(self, folder: Path, *, png: bool = False) -> None:
-        """Begin.
+        """Prepare the files of charts.
 
         Args:
             folder: The site's folder, which an earlier report may have written to.

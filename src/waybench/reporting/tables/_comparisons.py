@@ -61,11 +61,7 @@ def model_comparison_table(
 ) -> Table | None:
     """Return the table of comparisons of two models each; None if there are none.
 
-    Args:
-        comparisons: The comparisons.
-        names: The models' names.
-        view: The task.
-        most: Above how many models not every two are compared; None where every two are.
+    `most` is the number of models above which not every two are compared; None if every two are.
     """
     if not comparisons:
         return None

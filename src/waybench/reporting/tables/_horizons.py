@@ -47,7 +47,6 @@ class HorizonTables(NamedTuple):
     """The horizons of a task's models on one axis.
 
     Attributes:
-        axis: The axis.
         chart: The chart of success by difficulty.
         tables: The horizons, and what they are under other assumptions.
     """

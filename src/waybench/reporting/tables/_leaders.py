@@ -57,21 +57,18 @@ class Leader:
         title: The environment's title.
         apart: What keeps its scores out of others' tables, in words.
         metric: What the score is, with its unit.
-        score: The score.
         interval: Its interval, as text.
         unbounded: Which bound the score does not have, as "no lower bound"; "" if it has both.
         normalised: The score between floor (0) and ceiling (100) with its interval, as text; "" if
             that is nothing new.
         part: How good it is between the metric's bounds, from 0 to 1; None if it has none.
-        note: What has to be said of the score; "" for nothing.
+        note: Which levels the score covers, if other models were given others; "" otherwise.
         lost: The attempts that the score lacks, and what it would be with them; None for none. It has no rank then.
-        items: Number of items.
         horizon: The horizon on the environment's first axis, or on that of a search along an option.
         counts: What the horizon counts; "" where there is none.
         success: What counts as success for it, and the horizons of players that know nothing; "" without a horizon.
         solved: Share of attempts that are solved, in per cent.
         outcomes: Of each outcome, its share of the replies that had to name an action, in per cent.
-        errors: Infrastructure errors.
         tokens: Tokens for each solved item.
         cost: Dollars for each solved item; below it, those of all attempts.
     """
@@ -104,14 +101,11 @@ class Leader:
 
 @dataclass(frozen=True, slots=True)
 class Leaders:
-    """The table.
+    """The rows of the table of models at tasks.
 
     Attributes:
         models: Rows of models.
         references: Rows of the embedded players.
-        has_costs: Whether some row has a cost.
-        has_notes: Whether some row has a note.
-        has_horizons: Whether some row has a horizon.
     """
 
     models: list[Leader]

@@ -139,13 +139,7 @@ def readme_table(leaders: Leaders) -> str:
 
 
 def _pivot_table(rows: Sequence[_Row], headings: Mapping[str, str], cell: Callable[[Leader], TableCell]) -> Table:
-    """Return a table of models by task.
-
-    Args:
-        rows: The models, with their results by column.
-        headings: The heading of each column.
-        cell: Returns the cell of a result.
-    """
+    """Return a table of models by task, with a column for each of `headings` and the cell of each result."""
 
     def task_column(name: str, heading: str) -> TableColumn[_Row]:
         return TableColumn(heading, lambda row: cell(row.cells[name]) if name in row.cells else BLANK)

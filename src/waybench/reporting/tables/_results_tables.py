@@ -50,7 +50,6 @@ class LoggedError(NamedTuple):
     """An attempt that an infrastructure error ended.
 
     Attributes:
-        item: The item.
         anchor: Where that is in the page.
         attempt: Number of the attempt.
         text: What happened.
@@ -208,10 +207,7 @@ class FailureTables:
         return _failure_table(level_heading, counts, failure_kinds(group.env))
 
     def first_errors_of(self, group: RunKey, level_heading: str) -> Table | None:
-        """Return a group's table of first errors by level; None without errors, or where they are not defined.
-
-        `level_heading` names a level.
-        """
+        """Return a group's table of first errors by level; None without errors, or where they are not defined."""
         counts = [
             (TableCell(str(level)), errors)
             for level, rows in self._rows_by_level(group)

@@ -1,4 +1,4 @@
-"""A table of the report: columns, and rows of cells. The template `table.html` renders it, `markdown` as Markdown."""
+"""A table of the report: columns, and rows of cells. The template `table.html` renders it, `_markdown` as Markdown."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -27,7 +27,6 @@ class Note:
     """A piece of text: a line below the value of a cell, or a part of a caption.
 
     Attributes:
-        text: The text.
         kind: Its class in the style sheet, such as "flag" or "interval"; "" for none.
         link: Where it leads to, from the site's root; "" for nowhere.
         title: A tooltip; "" for none.
@@ -101,7 +100,7 @@ class TableColumn(Generic[T_contra]):
 
     Attributes:
         heading: Its header; it may have several lines.
-        cell: Returns its cell, or the text of it, for what a row is about (see `Table.of`).
+        cell: Returns its cell, or the text of it, for what a row is about (see `Table.from_columns`).
         kind: Its class in the style sheet, which aligns it: "" to the right, "name" to the left, "score" centred.
         is_shown: Whether the table has the column.
         is_optional: Whether a table leaves it out where all of its cells are empty or 0.
@@ -147,7 +146,6 @@ class RowGroup:
     """Rows that belong together.
 
     Attributes:
-        rows: The rows.
         title: What stands above them; "" for nothing.
         kind: Their class in the style sheet; "" for none.
         head: A header of all of them, in the first column; theirs are then in the second one. None for none.
@@ -165,7 +163,6 @@ class Table:
 
     Attributes:
         title: The first words of its caption.
-        columns: Its columns.
         groups: Its rows.
         id: Its id in the page; "" where the page gives it one.
         caption: What the caption says after the title.
@@ -265,7 +262,7 @@ def table_rows(
     choice: Callable[[T], str] | None = None,
     row_kind: Callable[[T], str] | None = None,
 ) -> list[TableRow]:
-    """Return a row for each of some subjects, with a cell for each column (see `Table.of`)."""
+    """Return a row for each of some subjects, with a cell for each column."""
     columns, rows = list(columns), list[TableRow]()
     for subject in subjects:
         cells, end = list[TableCell](), 0

@@ -140,13 +140,7 @@ def _interval_or_loss_text(estimate: Estimate, mean: IntervalEstimate | None, me
 def conduct_table(
     view: TaskView, groups: Mapping[RunKey, Mapping[int, Estimate]], total_of: Mapping[RunKey, Estimate]
 ) -> Table:
-    """Return the table of conduct: attempts, outcomes of replies, tokens and time.
-
-    Args:
-        view: The task.
-        groups: Its groups, the best one first, with their estimates by level.
-        total_of: The estimates over all levels.
-    """
+    """Return the table of conduct: attempts, outcomes of replies, tokens and time; `groups` has the best one first."""
     presentation = view.presentation
     caption = ""
     if len({tuple(by_level) for by_level in groups.values()}) > 1:

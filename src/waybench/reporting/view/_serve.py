@@ -266,7 +266,7 @@ def serve(
         listener: Where requests come in; it is closed in the end.
         site: The site's folder.
         folders: Where the logs are.
-        token: What a browser has to know; `address` has it.
+        token: The token that requests need; `address_with_token` returns an address with it.
         title: The title of the page that is shown until there is a site.
         start: What this page proposes until there is something to show: commands, each after what it does.
         every: Least number of seconds from one build to the next.

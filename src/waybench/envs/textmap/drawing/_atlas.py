@@ -59,8 +59,6 @@ class Panel:
         edges: The moves within it.
         boxes: Its places.
         origin: Its upper left corner on the sheet.
-        width: Its width.
-        height: Its height.
     """
 
     title: str

@@ -45,16 +45,11 @@ _KINDS = ("later", "#bdb8ad", 1.2, "1 4"), ("imputed", "#5a6372", 1.8, "4 3"), (
 
 
 class MapLayout:
-    """The positions of all elements of a map drawing.
+    """The positions of all elements of a map drawing, in pixels.
 
-    Args:
-        places: The places.
-        edges: The moves.
-        stretch: How many times as much room there is as in a drawing that stands in a page.
+    `stretch` is how many times as much room there is as in a drawing that stands in a page.
 
     Attributes:
-        width: Width of the drawing.
-        height: Height of the drawing.
         at: Position of each place.
         names: The names of places.
         radius: Radius of the dots of places.
