@@ -116,8 +116,7 @@ def items_until_decided_text(
 ) -> str:
     """Return how many items a comparison takes until it is decided, for several true differences, as lines.
 
-    `margin` and `limit` are None for the usual ones. `tasks` is the number of tasks whose
-    decisions belong together.
+    `margin` and `limit` are None for the usual ones; `tasks` counts the tasks whose decisions belong together.
 
     Raises:
         UsageError: If scores are graded, of which assumptions do not say how many items differ.

@@ -33,7 +33,6 @@ class ItemChoice(NamedTuple):
     """What a command plays.
 
     Attributes:
-        task: The task's name, as in the logs of `waybench run`.
         settings: How the item was generated, for the record; nothing that is a default.
         attempts: How many attempts at an item the task has.
     """
@@ -51,7 +50,6 @@ class ItemChoices:
 
     Args:
         name: An environment, its family or a task.
-        settings: Which of its items.
         split: The split whose items are meant; all items if None.
         protocol: The protocol for which that source generates items; the one that is played if None.
 

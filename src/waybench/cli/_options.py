@@ -32,11 +32,8 @@ def option(text: str, *names: str, default: Any = None, **settings: Any) -> Any:
     Its type follows from the annotation: a tuple can be given several times, and a bool is a flag. The help shows the
     default.
 
-    Args:
-        text: The help.
-        *names: The names on the command line; by default that of the parameter, with "-" for "_".
-        default: The value of an option that is not given.
-        **settings: Other arguments of `click.option`.
+    The names are those on the command line, by default that of the parameter, with "-" for "_"; `settings` are other
+    arguments of `click.option`.
     """
     return field(default=default, metadata={_DECLARED: (click.option, names, {"help": text, **settings})})
 
@@ -46,10 +43,7 @@ def argument(metavar: str | None = None, *, default: Any = None, **settings: Any
 
     A tuple takes any number of words, and one that can be None can be left out.
 
-    Args:
-        metavar: Its name in the help; by default that of the parameter.
-        default: The value of an argument that is not given.
-        **settings: Other arguments of `click.argument`.
+    Its name in the help is by default that of the parameter; `settings` are other arguments of `click.argument`.
     """
     return field(default=default, metadata={_DECLARED: (click.argument, (), {"metavar": metavar, **settings})})
 
@@ -135,7 +129,6 @@ class GroupedCommand(click.Command):
         return {title: lines for title, lines in records.items() if lines}
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options in groups."""
         for title, lines in self.grouped_options(ctx).items():
             with formatter.section(title):
                 formatter.write_dl(lines)
@@ -272,8 +265,7 @@ OUTPUT = click.Path(allow_dash=True, readable=False)  # opening it says more tha
 class WholeNumber(click.ParamType[int]):
     """A whole number, also as 1e9 or 1_000_000.
 
-    Args:
-        least: The smallest that is allowed.
+    `least` is the smallest that is allowed.
     """
 
     name = "number"
@@ -302,7 +294,6 @@ class FiniteRange(click.FloatRange):
     """A number within bounds; `click.FloatRange` takes NaN, which no comparison excludes, and infinity."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number of a text; infinity and NaN are refused."""
         number: float = super().convert(value, param, ctx)
         if not isfinite(number):
             self.fail(f"{number} is not a number such as 0.5", param, ctx)
@@ -314,8 +305,6 @@ class ItemSettings:
     """Which items of an environment or a task a command takes, as its options say.
 
     Attributes:
-        key: The set's key, or where it is.
-        key_file: The file with the key.
         settings: Texts of -S, which -T says now.
         options: Texts of -O, which -T says now.
         parameters: Texts of -T: of an environment, its options; otherwise the task's parameters, which choose the items

@@ -89,7 +89,6 @@ def write_json(path: str, value: Json) -> None:
 
 
 def to_stderr(line: str) -> None:
-    """Write a line to stderr."""
     click.echo(line, err=True)
 
 

@@ -57,7 +57,6 @@ class RunBudget(NamedTuple):
 
     Attributes:
         amount: Tokens or dollars; None for no limit.
-        in_dollars: Whether it is in dollars.
         note: A line for the user on a limit that was not asked for; "" for none.
         tasks: The tasks whose requests count; all where it is empty.
     """
@@ -163,8 +162,6 @@ class RunPart:
         tasks: The tasks: name and parameters.
         out: Path or URL of the folder of the logs.
         settings: Arguments of `waybench.evaluation.evaluate`.
-        budget: What it may spend.
-        prices: Model -> its prices.
         comparison: What its models are compared by until that is decided; None for runs that play all items.
     """
 
@@ -199,7 +196,6 @@ class PartResult:
     Attributes:
         text: What it has done: items, time, requests and tokens.
         unfinished: What is not finished, as "task with model".
-        notes: Lines for the user.
         error: Why it could not run; "" if it could.
         stopped: Why it stopped before its end, as where its budget was spent; "" if it did not.
     """

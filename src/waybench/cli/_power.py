@@ -43,7 +43,6 @@ class PowerQuestion:
     Attributes:
         detect: The difference, as a share of the range; None for what a number of items detects.
         tie: The margin of a tie; None for no tie.
-        until: Whether a comparison is asked about that ends when it is decided.
         items: The number of items; of horizons, of items at each level.
         models: Number of models in a ranking; None for two.
     """

@@ -188,7 +188,6 @@ class RunSettings:
         }
 
     def _layer_numbers(self) -> tuple[int, ...]:
-        """Return the numbers of --layers."""
         layers = (self.layers or "").split(",") if self.layers else []
         if not all(layer.isdecimal() and layer.isascii() for layer in layers):
             raise UsageError(f"--layers {str(self.layers)[:60]}: give numbers of layers, such as 0,8,16")

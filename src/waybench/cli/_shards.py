@@ -59,7 +59,6 @@ class Request:
 
     Attributes:
         env: An environment, its family or a task.
-        settings: Which of its items.
         kind: "instances", "prompts" or "solutions".
         split: The split whose items are meant.
         player: Who plays solutions.

@@ -127,7 +127,6 @@ class FunctionModel(InProcessModel):
     """
 
     def prepare(self) -> None:
-        """Load the function."""
         self._function = load_object(self.model_name)
         if not callable(self._function):
             kind = type(self._function).__name__
@@ -136,7 +135,6 @@ class FunctionModel(InProcessModel):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """Call the function with the messages, and return its reply."""
         if tools:
             raise RuntimeError(f"python:{self.model_name} takes no tools")
         messages = [{"role": message.role, "content": message.text} for message in input]
@@ -297,11 +295,7 @@ def agent_solver(agent_text: str) -> Solver:
 
 
 def agent_sandbox(agent_text: str) -> str | None:
-    """Return the sandbox for the Python tool of an agent, NAME[:arg=value,...]; None if it needs none.
-
-    Raises:
-        UsageError: If it has another form.
-    """
+    """Return the sandbox for the Python tool of NAME[:arg=value,...], or None; raise a UsageError for another form."""
     name, args = parse_agent_spec(agent_text)
     asked = args.get("python")
     return str(asked) if name in READY and asked in SANDBOXES else None

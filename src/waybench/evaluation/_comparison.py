@@ -215,7 +215,6 @@ def resume_comparison(
     """Give a comparison the scores in a folder's logs, and reopen logs of models that have to play on.
 
     The engine runs no task again whose log is complete; that of a model is complete, too, if the comparison ended
-    undecided and has a higher limit now, or if another model goes on.
     undecided and has a higher limit now, or if another model goes on. `task_args` are as in logs, and `config` has
     Inspect's generation settings.
     """

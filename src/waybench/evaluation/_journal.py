@@ -126,10 +126,7 @@ class Journal:
             self._samples[sample].uuid = uuid
 
     def drop_logged_samples(self, logged_uuids: set[str]) -> None:
-        """Rewrite the file without the ended samples that logs have; remove the file if no sample is left.
-
-        A file that has none of them stays as it is.
-        """
+        """Rewrite the file without the ended samples that logs have, if any; remove it if no sample is left."""
         remaining = [turns for turns in self._samples.values() if turns.uuid not in logged_uuids]
         if not remaining:
             if self._samples:
@@ -256,10 +253,7 @@ class Journal:
 class Syncer:
     """Syncs the files of a run to the disk in one thread.
 
-    It also remembers that something could not be written, for from then on nothing more may be paid for.
-
-    Args:
-        on_failure: Is called when something cannot be written, once.
+    It calls `on_failure` once if something cannot be written, for from then on nothing more may be paid for.
     """
 
     def __init__(self, on_failure: Callable[[], None]) -> None:

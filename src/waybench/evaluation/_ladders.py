@@ -110,8 +110,7 @@ class Ladder(AdaptiveSampleSource[_Climb]):
 class Ladders(AdaptiveSampleSource[dict[str, _Climb]]):
     """Supplies the samples of several ladders, each of which is climbed by itself.
 
-    Args:
-        ladders: The ladders by the part of their samples' ids before the first "-".
+    `ladders` has each one by the part of its samples' ids before the first "-".
     """
 
     one_epoch = Ladder.one_epoch
@@ -169,14 +168,9 @@ class _Spending:
 class WithinBudget(AdaptiveSampleSource[_Spending]):
     """Supplies groups of samples, and when these are finished further groups whose tokens fit into a budget.
 
-    Once all samples so far are finished, the further groups follow, in order, whose highest estimate fits into what is
-    left of the budget. So the results alone decide which samples are played. An episode whose tokens are not known
-    counts as an optimal player's.
-
-    Args:
-        first: Groups that are played whatever they take.
-        further: Groups that follow within the budget.
-        budget: Tokens of all samples, input and output.
+    The groups `first` are played whatever they take. Once all samples so far are finished, those groups of `further`
+    follow, in order, whose highest estimate fits into what is left of the budget of input and output tokens. So the
+    results alone decide which samples are played. An episode whose tokens are not known counts as an optimal player's.
     """
 
     one_epoch = "this task spends a budget of tokens: use -T attempts=n instead of --epochs n"

@@ -137,11 +137,7 @@ def disk_full_message(log_folder: Path) -> str:
 
 
 def check_env_file() -> None:
-    """Check the file .env in this folder or one above it, which Inspect reads before the first model is opened.
-
-    Raises:
-        UsageError: If it cannot be read, or what it says cannot be a variable.
-    """
+    """Raise a UsageError if .env, here or in a folder above, cannot be read or has a line that sets no variable."""
     path = find_dotenv(usecwd=True)
     try:
         values = dotenv_values(path, interpolate=False) if path else {}

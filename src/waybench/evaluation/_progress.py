@@ -55,7 +55,6 @@ class _Open:
     Attributes:
         limit: The most replies that it can have.
         retries: Returns how often a request had to be sent again so far.
-        turns: Its replies so far.
     """
 
     limit: int
@@ -91,7 +90,6 @@ class TaskProgress:
         spent: Is called after each request that was paid for.
         why_stopped: Returns why the run is ending early, for the records of its open episodes; "" for no reason of its
             own.
-        clock: Returns the time in seconds.
     """
 
     def __init__(
@@ -134,9 +132,7 @@ class TaskProgress:
     def start(self, earlier: Earlier, journaled: Collection[int] = ()) -> None:
         """Record that the engine starts the task.
 
-        Args:
-            earlier: What the log of an earlier run has finished.
-            journaled: Of each episode that a journal holds and the log does not, the number of its replies.
+        `journaled` has the number of replies of each episode that a journal holds and the log does not.
         """
         with self._lock:
             is_first = self._state != "unfinished"  # otherwise the engine repeats what failed
@@ -186,10 +182,8 @@ class TaskProgress:
     def add_reply(self, sample: str | None, usage: Usage | None, *, repeated: bool) -> None:
         """Count a reply and its tokens.
 
-        Args:
-            sample: The name of the sample whose turn it is; None for the answer to a belief probe, which is no turn.
-            usage: Its tokens.
-            repeated: Whether it came from a journal, and costs nothing.
+        The sample is None for the answer to a belief probe, which is no turn. A repeated reply came from a journal, and
+        costs nothing.
         """
         with self._lock:
             if sample in self._open:
@@ -286,7 +280,6 @@ class TaskProgress:
 
     @property
     def is_playing(self) -> bool:
-        """Whether an episode is being played."""
         return bool(self._open)
 
     @property

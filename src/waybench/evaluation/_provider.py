@@ -175,11 +175,9 @@ class LocalModel(InProcessModel):
     """A model that llama.cpp runs in this process; it ends with the run."""
 
     def prepare(self) -> None:
-        """Start the model's server."""
         self._server = _start_server(self.model_name)
 
     def max_connections(self) -> int:
-        """Return the number of requests that run at once."""
         return _AT_ONCE
 
     async def generate(
@@ -284,14 +282,12 @@ class EmbeddedPlayer(InProcessModel):
         return LocalModel(model_name, *args, **kwargs) if model_name in LOCAL_MODELS else super().__new__(cls)
 
     def prepare(self) -> None:
-        """Look up the player by the model's name."""
         check_player_exists(self.model_name)
         self._policy = policy(self.model_name)
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """Return the player's reply to the current episode."""
         episode = current_episode.get()
         if episode is None:
             raise RuntimeError(

@@ -64,13 +64,8 @@ def is_broken_off_reason(provider_reason: object) -> bool:
 def standard_completion(body: Json, request: Callable[[], Mapping[str, Any]]) -> tuple[int, dict[str, Any]]:
     """Return a server's response to a completion request in OpenAI's form.
 
-    Args:
-        body: The answer, of status 200.
-        request: Returns the request; it is called only if needed.
-
-    Returns:
-        200 and the completion; or the status of an error, and the error with the server's words, if there is no
-        completion, or one that the server broke off.
+    The body is that of status 200; `request` returns the request. Return 200 and the completion; or the status of an
+    error, and the error with the server's words, if there is no completion, or one that the server broke off.
     """
     if not is_object(body):
         return server_error_response(f"the server answered {_short_json(body)} in place of a completion")

@@ -38,7 +38,6 @@ class SampleTurns:
 
     Args:
         journal: The journal; None if there is none, as where replies cost nothing.
-        sample: The sample's id and epoch.
         uuid: Its UUID, by which the log knows it.
         head: What is known of its episode before the first reply.
 
@@ -122,7 +121,6 @@ class RunJournals:
     """Creates the tasks of a run, and opens, closes and clears their journals.
 
     Args:
-        folder: The folder of the logs.
         settings: What the run's replies depend on, beside task and model.
         warn: Receives a line about what of an older journal is ignored.
     """

@@ -33,7 +33,6 @@ class RunProgress:
 
     Attributes:
         prices: Model -> its prices.
-        tasks: The tasks with each model, in the order in which they were given.
         notes: Lines that the user should read and has not been shown yet.
         began: When the run began, in seconds since the epoch.
         budget: What the run may spend, in tokens or dollars; None for no limit. Requests that are under way when it is

@@ -206,7 +206,6 @@ def episode() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        """Return the score of a sample's episode."""
         record = _finished_record_or_lost_score(state)
         if isinstance(record, Score):
             return record
@@ -229,7 +228,6 @@ def solved() -> Scorer:
     """Return the scorer of an episode by success: 1 or 0."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        """Return whether a sample's episode was solved, as a score."""
         record = _finished_record_or_lost_score(state)
         if isinstance(record, Score):
             return record

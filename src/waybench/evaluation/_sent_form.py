@@ -190,8 +190,6 @@ class SentForm:
     """The form in which conversations are sent to one model, which its server's refusals change.
 
     Attributes:
-        model: The model's name, for lines to the user.
-        tell: Receives a line that the user should read.
         settings: The changes of form, as settings: "blank_reply", "reasoning_history", "consecutive_messages",
             "system_role" and "reply_blanks".
         keeps_reasoning: Whether the user wants reasoning sent back, whatever a server says.

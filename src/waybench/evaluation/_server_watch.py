@@ -51,13 +51,7 @@ def connection_problem(address: str | None) -> str:
 
 
 class ServerWatch:
-    """Follows the requests to the server of one model; `warn_of_silence` is called from another thread.
-
-    Args:
-        address: Its server's address; None if it is not known.
-        tell: Receives a line that the user should read.
-        clock: Returns the time in seconds.
-    """
+    """Follows the requests to the server of one model; `warn_of_silence` is called from another thread."""
 
     def __init__(
         self,
@@ -110,9 +104,8 @@ class ServerWatch:
     def warn_of_silence(self, is_playing: bool) -> None:
         """Warn the user if the server has been silent for 10 s, and whenever that time has doubled.
 
-        Where the server takes connections, a reply may take three times as long as the longest one so far.
-
-        `is_playing` says whether the model plays an episode; otherwise it need not reply.
+        Where the server takes connections, a reply may take three times as long as the longest one so far. A model that
+        plays no episode (not `is_playing`) need not reply.
         """
         with self._lock:
             if not is_playing and not self._waiting:

@@ -84,9 +84,7 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
     task when the engine writes its log. They become their own escapes, as the six characters \ud800, before the
     engine sees them.
 
-    Args:
-        model: The model; its provider's `generate` is wrapped once.
-        form: The form in which conversations are sent, in place of the model's own.
+    The provider's `generate` is wrapped once; `form` then takes the place of the model's own.
     """
     api: Any = model.api
     known_form: SentForm | None = getattr(api, _FORM, None)

@@ -220,11 +220,8 @@ def recorded_player_name(name: str, *, hints: bool = False) -> str:
 def board_text(board: Board, columns: int, max_rows: int = 60, max_cell_lines: int = 1) -> str:
     """Return a board as lines of text with ANSI escape codes.
 
-    Args:
-        board: The board. If it is too wide or too high, the part around the player is shown.
-        columns: Width of the terminal in characters.
-        max_rows: Most rows of the board.
-        max_cell_lines: How many lines a cell has at most; as many as there is room for.
+    A board has at most `max_rows` rows, and a cell as many lines as there is room for, at most `max_cell_lines`. Of a
+    board that is too wide or too high, the part around the player is shown.
     """
     rows, margin = board.rows, _MARGIN if board.numbered else 0
     high, wide = len(rows), max(map(len, rows), default=0)

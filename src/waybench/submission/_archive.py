@@ -79,11 +79,7 @@ class Member(NamedTuple):
 
 
 class ArchiveWriter:
-    """Writes an archive. The same contents in the same order give the same bytes, with the same version of zlib.
-
-    Args:
-        path: The file, which is replaced.
-    """
+    """Writes an archive in place of a file; the same contents, order and version of zlib give the same bytes."""
 
     def __init__(self, path: Path) -> None:
         self._zip = ZipFile(path, "w", ZIP_DEFLATED, compresslevel=6)
@@ -101,7 +97,6 @@ class ArchiveWriter:
         return Member(name, digest.hexdigest(), size)
 
     def close(self) -> None:
-        """Finish the archive."""
         self._zip.close()
 
 
@@ -157,7 +152,6 @@ class Archive:
 
     @property
     def names(self) -> Sequence[str]:
-        """The names of all files."""
         return list(self._infos)
 
     def read_json(self, name: str) -> tuple[Json, Member]:
@@ -242,11 +236,7 @@ _LONGEST_NAME = 1_000  # characters
 
 
 def checked_manifest(data: Any) -> dict[str, Any]:
-    """Return a manifest, after checking the types of its fields.
-
-    Raises:
-        ValueError: If it is no manifest; the message says what is wrong.
-    """
+    """Return a manifest, after checking the types of its fields; raise a ValueError that says what is wrong."""
     if not is_object(data) or data.get("format") != FORMAT:
         raise ValueError(f"{MANIFEST} does not say that it is a {FORMAT}")
     if data.get("schema") != VERSION:

@@ -117,14 +117,8 @@ def pack(
 ) -> Packed:
     """Write a submission of the runs in logs. The same logs give the same bytes, with the same version of zlib.
 
-    Args:
-        paths: Folders with logs, in any depth, and logs.
-        out: The file to write.
-        models: The models whose runs are submitted; all by default.
-        submitter: Who submits.
-        about: What the submitter says of the models.
-        on_problem: Receives each file and sample that cannot be read.
-        progress: Receives the number of episodes read so far.
+    The paths are logs, and folders with logs in any depth; the models are all by default. `on_problem` receives each
+    file and sample that cannot be read, and `progress` the number of episodes read so far.
 
     Raises:
         UsageError: If there is no run of a model, or if a file that a run names cannot be read or this one not
@@ -241,7 +235,6 @@ def _keys_as_played(
     remaining = dict.fromkeys(keys)
 
     def find_record(sample: str) -> EpisodeRecord | None:
-        """Return the record of a sample; None if there is none."""
         key = (info.run, sample, 1)
         return decode_record_line(spool.get(key)).record if key in spool else None
 

@@ -209,16 +209,10 @@ def make_samples_again(
 ) -> Samples:
     """Return the samples of a submitted run's task, made again from its parameters.
 
-    Args:
-        task: The task.
-        parameters: Its parameters, as a submission has them.
-        keys: Keys of private sets by their labels.
-        items: Returns a file of items by its digest.
-        folder: A folder for files that parameters name, which the caller removes.
-        data_dir: The folder of published data sets; None for the usual places.
-        records: Number of the run's records. A task that would draw far more items is refused.
-        levels: Levels of records that a simulation confirms. A task that begins at another level is refused, for its
-            items could be of any size; None for no such check.
+    The parameters are as a submission has them, `keys` are those of private sets by their labels, and `items` returns a
+    file of items by its digest. Files that parameters name are written to `folder`, which the caller removes. A
+    task is refused that would draw far more items than there are records, or, since items could be of any size, that
+    begins at a level that is not in `levels`, those of records that a simulation confirms; None for no such check.
 
     Raises:
         UsageError: If the task cannot be played with these parameters; the message says why.

@@ -54,7 +54,6 @@ class Line(NamedTuple):
     """A line of a submission.
 
     Attributes:
-        sample: The sample's id.
         epoch: Its epoch, from 1.
         record: The record; without texts its opening is empty, and so are the messages of its turns.
         has_texts: Whether it has these texts.
@@ -269,16 +268,8 @@ def coverage_of_run(
 ) -> Coverage:
     """Compare a run's records with the items that its task plays.
 
-    Args:
-        run: The run, as the manifest has it.
-        archive: The archive, for files of items.
-        read_line_of: Returns the line of a sample.
-        recorded_samples: The samples that have a record.
-        shards: The shards of its items that the submission has -> the number of their records; one that is no shard
-            has the name "".
-        levels: Levels of records that a simulation confirms.
-        keys: Keys of private sets by their labels.
-        data_dir: The folder of published data sets; None for the usual places.
+    `shards` has the number of records of each shard of its items that the submission has; "" is for no shard.
+    `levels` are those of records that a simulation confirms, and `keys` are those of private sets by their labels.
     """
     problems = Findings()
     if run["subset"]:
@@ -287,7 +278,6 @@ def coverage_of_run(
     played = 0
 
     def find_record(sample: str) -> EpisodeRecord | None:
-        """Return the record of a sample; None if there is none."""
         key = (sample, 1)
         return decode_record_line(read_line_of(key)).record if key in recorded_samples else None
 
@@ -356,13 +346,9 @@ def submission_episodes(
 ) -> Iterator[LoggedEpisode]:
     """Yield the episodes of a submission, each attempt once.
 
-    Args:
-        path: The file.
-        sha256: SHA-256 of the file that was verified.
-        run_prefix: What tells its runs from those of other submissions.
-        name_in_report: Returns the name of a model in the report.
-        on_problem: Receives each record that cannot be read.
-        is_wanted: Returns whether the episodes of a run of the manifest are yielded.
+    `sha256` is that of the file that was verified. `run_prefix` tells its runs from those of other submissions.
+    `on_problem` receives each record that cannot be read, and `is_wanted` returns whether the episodes of a run of the
+    manifest are yielded.
 
     Raises:
         NotASubmission: If it is no submission, or another file than the one that was verified.

@@ -68,7 +68,6 @@ class Finding(NamedTuple):
     sample: str = ""
 
     def to_json(self) -> dict[str, Json]:
-        """Return it as JSON values."""
         return self._asdict()
 
 
@@ -80,14 +79,12 @@ class Findings:
         self._counts: dict[str, int] = {}
 
     def add(self, kind: str, text: str, sample: str = "") -> None:
-        """Add a finding."""
         self._counts[kind] = self._counts.get(kind, 0) + 1
         findings = self._shown.setdefault(kind, [])
         if len(findings) < SHOWN:
             findings.append(Finding(kind, text[:300], sample[:200]))
 
     def update(self, others: "Findings") -> None:
-        """Add other findings."""
         for kind, findings in others._shown.items():
             findings_of_kind = self._shown.setdefault(kind, [])
             findings_of_kind += findings[: SHOWN - len(findings_of_kind)]
@@ -109,7 +106,6 @@ class RunVerdict:
     """The verdict on one run.
 
     Attributes:
-        model: The model, as the submission names it.
         created: When the run began, as the log says.
         version: The version of waybench that ran it.
         confirmed: Number of records that a simulation confirms.
@@ -137,7 +133,6 @@ class RunVerdict:
         return not self.counts
 
     def to_json(self) -> dict[str, Json]:
-        """Return it as JSON values."""
         return {
             "model": self.model,
             "task": self.task,
@@ -358,7 +353,6 @@ class Fingerprints:
         self.records: dict[bytes, bool] = {}  # and whether it has times
 
     def add(self, conduct: Conduct) -> None:
-        """Add an episode's conduct."""
         self.records[conduct.record] = conduct.is_timed
         if conduct.replies:
             self.replies[conduct.item] = conduct.replies
@@ -384,7 +378,6 @@ class OddThings:
         self._times: dict[str, Counter[str]] = defaultdict(Counter)
 
     def add(self, conduct: Conduct) -> None:
-        """Add an episode's conduct."""
         self._runs[conduct.model, conduct.run].add(conduct)
         if not conduct.replies:
             return

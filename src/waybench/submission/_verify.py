@@ -123,7 +123,6 @@ class _RunState:
     """What is known of a run.
 
     Attributes:
-        problems: What does not agree.
         has_all: Whether the file was read to its end, so that it has no more lines than the manifest states.
         lines: The sample of each record -> the number of its line.
         levels: Levels of records that a simulation confirms.
@@ -292,7 +291,6 @@ class _Verification:
             shards[name][str(run["parameters"].get(SHARD) or "")] += len(state.lines)
 
         def coverage_of_run_number(number: int) -> Coverage | None:
-            """Return the coverage of a run."""
             state = self._states[number]
             if not state.has_all:
                 return None
@@ -311,7 +309,6 @@ class _Verification:
             yield from results
 
     def _run_verdict(self, run: dict[str, Any], state: _RunState, run_coverage: Coverage | None) -> RunVerdict:
-        """Return the verdict on a run."""
         problems = state.problems
         for finding in run_findings(run):
             problems.add(*finding)

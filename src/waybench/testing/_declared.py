@@ -302,7 +302,6 @@ def _check_drawings(presentation: Presentation, instance: Any, turns: Sequence[T
 
 
 def _require_svg(text: object, label: str) -> None:
-    """Require that a text is an SVG."""
     require(isinstance(text, str), "{} gave no text", label)
     try:
         tag = ElementTree.fromstring(str(text)).tag

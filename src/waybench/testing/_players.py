@@ -95,7 +95,6 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
 
 
 def _has_any_action(record: EpisodeRecord) -> bool:
-    """Return whether a turn of an episode has an action."""
     return any(turn.action is not None for turn in record.turns)
 
 
@@ -216,7 +215,6 @@ class FunctionPolicy(Policy):
         self.name, self._say = name, say
 
     def reply(self, episode: AnyEpisode) -> str:
-        """Return the function's value for the episode, cut to 4,000 characters."""
         return self._say(episode)[:_LONGEST_REPLY]
 
 

@@ -151,7 +151,7 @@ def report_as_breach(label: object) -> Generator[None]:
 def require_one_line_refusal(
     error_type: type[Exception], label: object, message_if_accepted: str = ""
 ) -> Generator[None]:
-    """Require that an error of this type in the block is one short line.
+    """Require that an error of this type in the block has a message of one short line.
 
     Without an error, raise a `ContractError` with `message_if_accepted`, if there is one.
     """
@@ -186,7 +186,7 @@ def require_frozen(value: Any, label: object) -> None:
 def option_combinations(environment: AnyEnvironment) -> list[Options]:
     """Return the options for each combination of protocol, wording and language, the default one first.
 
-    Each has the options that the environment declares for trials, too.
+    Each has the options that the environment declares for checks (`Playing.check_options`), too.
 
     Raises:
         ContractError: If an option is missing, or one of its choices is in no combination that is offered.

@@ -100,7 +100,6 @@ def _require_sendable_messages(episode: AnyEpisode, label: object) -> None:
 
 
 def _require_no_surrogates(text: str, label: object) -> None:
-    """Require that a text has no lone surrogate."""
     try:
         text.encode()
     except UnicodeEncodeError:

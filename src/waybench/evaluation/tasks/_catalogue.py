@@ -35,7 +35,6 @@ def default_task(entry: Entry, name: str) -> TaskEntry:
     """Return the task that plays an environment with all of its parameters."""
 
     def declare() -> tuple[Option, ...]:
-        """Return the task's parameters."""
         return tuple(environment_parameters(registry.load(entry.id)).values())
 
     return TaskEntry(name=name, summary=entry.summary, declare=declare, parts=(TaskPart(env=entry.id),))
@@ -45,7 +44,6 @@ def horizon_task(entry: Entry, name: str) -> TaskEntry:
     """Return the task `name` that searches for a model's horizon in an environment, which has a `HorizonSpec`."""
 
     def declare() -> tuple[Option, ...]:
-        """Return the task's parameters."""
         environment = registry.load(entry.id)
         assert environment.difficulty.horizon is not None  # as the catalogue says
         return horizon_parameters(environment, environment.difficulty.horizon)
@@ -89,7 +87,6 @@ def _tasks_of_environments(
 
 
 def _warn_of_catalogue(message: str) -> None:
-    """Issue a `CatalogueWarning`."""
     warnings.warn(message, CatalogueWarning, stacklevel=4)
 
 
@@ -239,11 +236,7 @@ def count_episodes(entry: TaskEntry, args: Mapping[str, Any]) -> int | None:
 
 
 def check_playable(entry: TaskEntry, args: Mapping[str, Any]) -> None:
-    """Check that all files and programs that a task needs are here, without starting anything.
-
-    Raises:
-        UsageError: If a parameter is unfit, or something is missing.
-    """
+    """Raise a UsageError if a parameter is unfit, or a file or program is missing, without starting anything."""
     resolved = resolve_key(entry.resolve(args))
     check_programs(entry.parts, resolved)
     prompt_kinds(entry.parts, resolved)

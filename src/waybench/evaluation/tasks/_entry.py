@@ -133,8 +133,6 @@ class TaskEntry:
     Attributes:
         name: Name on the command line.
         summary: One line for listings.
-        declare: Returns its parameters.
-        parts: Its environments.
         climb: The levels of a ladder; each part is climbed by itself.
         searches: Whether it searches for the horizon of its one environment.
         further: Parts that follow, one after another, while what they take at most is within the budget.

@@ -193,7 +193,6 @@ def _cached_horizon_config(env_id: str, sorted_parameters: tuple[tuple[str, Any]
     )
 
     def open_level(level: int) -> Source[Any]:
-        """Return the source of a level's items."""
         return environment.source(args["key"], level, **style)
 
     named = args.get(DIFFICULTY_INDEX)
@@ -233,7 +232,6 @@ def horizon_quote(entry: TaskEntry, args: Mapping[str, Any], model: str) -> str:
         raise UsageError(f"budget={args['budget']}: {plan.rule.batch} of the shortest episodes cost more; raise it")
 
     def cost_text(number: float) -> str:
-        """Return a number of dollars or tokens as text."""
         return f"{number:,.2f}" if price else f"{number:,.0f}"
 
     trials = [search.trials for search in searched]

@@ -77,7 +77,6 @@ def chosen_datasets(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> list[
 def _items_of_parts(
     parts: Sequence[TaskPart], args: Mapping[str, Any], default_limit: int | None
 ) -> Iterator[TaskItem]:
-    """Yield the items of parts of a task."""
     for part in parts:
         environment = registry.load(part.env)
         chosen = _part_parameters(part, environment, args)

@@ -104,12 +104,8 @@ def _select_options(
 ) -> tuple[Option, ...]:
     """Return some parameters of an environment as those of a task.
 
-    Args:
-        env: The environment's id.
-        names: Names of the parameters, separated by blanks.
-        changed: Options that replace those of the same name.
-        fixed: Names of parameters that the task sets itself.
-        docs: Name -> other documentation.
+    The names are separated by blanks. Options in `changed` replace those of the same name, `fixed` has the names of
+    those that the task sets itself, and `docs` has other documentation by name.
     """
     by_name = {option.name: option for option in changed}
     options = select_parameters(registry.load(env), names, fixed)
@@ -147,7 +143,6 @@ def _task(
     """Return a task; it has the parameter `isomorph` if all its environments have isomorphic items."""
 
     def declare() -> tuple[Option, ...]:
-        """Return the task's parameters."""
         isomorphic = all(registry.load(part.env).items.isomorph is not None for part in parts)
         return (*options(), *((ISOMORPH,) if isomorphic else ()))
 
@@ -157,7 +152,6 @@ def _task(
 
 
 def _smartplay_game_task(name: str, env: str, summary: str, trials: int, fixed: Mapping[str, Json]) -> TaskEntry:
-    """Return the task of one game of SmartPlay."""
     sentences = "source data_dir" if env == "messenger/roles" else ""
     drawn = "" if "level" in fixed else "level *source"
     names = f"*play {sentences} {drawn} key limit attempts"
@@ -184,7 +178,6 @@ def _smartplay_task() -> TaskEntry:
 
 
 def _smartplay_options() -> tuple[Option, ...]:
-    """Return the parameters of the task "smartplay"."""
     [engine] = _select_options("voxel/find", "engine")
     return (
         *_select_options("bandit/arms", "protocol wording interface prefix think_tags agent"),
@@ -213,7 +206,6 @@ _SEARCH_PARAMETERS = "*play mode {} icl source data_dir key sets limit attempts 
 
 
 def _aqa_options() -> tuple[Option, ...]:
-    """Return the parameters of the task "aqa"."""
     numbers = _select_options("search/guessnum", _SEARCH_PARAMETERS.format(""), fixed=("span",))
     return (*numbers, *_select_options("search/dfs", "*source"))
 
@@ -227,7 +219,6 @@ _MAZES = 10  # of each dimension, as published
 
 
 def _alicia_options() -> tuple[Option, ...]:
-    """Return the parameters of the task "alicia"."""
     return (
         *_select_options("maze/alicia", "*play key", docs={"key": "Key of the item set; by default the public set."}),
         replace(LIMIT, doc=f"Mazes per dimension; by default {_MAZES} generated mazes, or all mazes of a file."),
@@ -263,7 +254,6 @@ _QUICK = (
 
 
 def _atlas_options() -> tuple[Option, ...]:
-    """Return the parameters of the task "atlas"."""
     return (
         *_select_options("atlas/world", "*play key", fixed=(CONDITION,)),
         replace(LIMIT, doc=f"Worlds per level; by default {_WORLDS} generated worlds, or all worlds of a file."),

@@ -212,9 +212,8 @@ def implied_samples(
 ) -> Iterator[Sample]:
     """Yield the samples that a player plays in a task, given its results.
 
-    This is the set that the engine plays, whatever the order in which episodes finish.
-
-    `find_record` returns the record of a sample's id, or None; it is called after the sample was yielded.
+    This is the set that the engine plays, whatever the order in which episodes finish. `find_record` returns the record
+    of a sample's id, or None; it is called after the sample was yielded.
     """
     if not isinstance(samples, AdaptiveSampleSource):
         yield from samples
@@ -233,7 +232,6 @@ def register_task_by_name(entry: TaskEntry) -> None:
     """Register a task with Inspect by its name; its environments are loaded when it is created."""
 
     def create(**args: Any) -> Task:
-        """Create the Inspect task."""
         inspect_task_function(entry)  # takes this function's place
         return task_create(name, **args)
 
@@ -245,7 +243,6 @@ def inspect_task_function(entry: TaskEntry) -> Callable[..., Task]:
     """Return a task's Inspect task function, whose signature has the task's parameters."""
 
     def run(**args: Any) -> Task:
-        """Return the Inspect task for some parameters."""
         with one_line_errors():
             checked = resolve_key(entry.resolve(args))
             version = max(registry.load(env_id).version for env_id in entry.envs)

@@ -28,7 +28,6 @@ class ComparisonSettings:
     """What the user says of a comparison.
 
     Attributes:
-        models: The models, as the user names them.
         margin: The greatest difference in a tie.
         tasks: Number of tasks of the run, whose decisions belong together.
         over: What a unit is: "items" or "clusters".

@@ -187,7 +187,6 @@ class PlayApp(App[None]):
         self.exit()
 
     def _show_note(self, text: str) -> None:
-        """Show a note below the status."""
         self.query_one("#note", Static).update(Text(text))
 
     def _draw_board(self, typed: str) -> None:

@@ -49,7 +49,6 @@ class Participant:
     """A person, the items so far and the episode that is going on.
 
     Attributes:
-        code: The name or code.
         has_begun: Whether the introduction is behind them.
         number: Number of the present round (an attempt at an item), from 0.
         game: The episode that is going on, or has just ended; None before an item is begun and after the last.
@@ -74,7 +73,6 @@ class Study:
     a server that was stopped costs nobody a turn. An episode's record is written when it has ended or was given up.
 
     Args:
-        items: The items in their order.
         record: The file of records, JSON lines; its journal has the same name with ".journal" after it.
         codes: Who may take part; anybody by a name of their own if None.
         introduction: A text that everybody reads, and agrees to, before the first item; "" for none.
