@@ -66,8 +66,8 @@ class AgentReport:
         cards: The agents, models before embedded players.
         games: The table of their normalised scores.
         raw: The table of their scores as they are, a row for each agent (Table 4).
-        degrees: The table of what each game asks of each capability (Table 3).
-        degree_charts: The same as charts, one for each game (Figure 2).
+        degrees: The table of how much each game needs each capability (Table 3).
+        degree_charts: The same numbers as charts, one for each game (Figure 2).
         overlays: Charts of several agents laid over each other (Figure 3).
         capabilities: By the formula's name, the table of their capabilities.
     """

@@ -239,11 +239,11 @@ def _is_value_class(kind: object) -> bool:
 
 
 class Computation(NamedTuple):
-    """A value to work out.
+    """A value to compute.
 
     Attributes:
-        key: Of everything that it depends on (`content_key`); b"" if that is not known.
-        work: Returns it; it is not None.
+        key: Its cache key (`content_key`); b"" if it cannot be cached.
+        work: Computes the value, which is not None.
     """
 
     key: bytes
@@ -287,15 +287,10 @@ _FORMS = (".eval", ".json", ".jsonl", ".jsonl.gz")  # of logs, and of files of r
 
 
 def inputs_key(folders: Iterable[Path], out: Path, *parts: object) -> bytes:
-    """Return the cache key of a report: of the contents of all files that may be logs or records, and of its settings.
+    """Return the cache key of a report: of the contents of all files that may be logs or records, and of `parts`.
 
-    Args:
-        folders: The folders with logs, and files of records.
-        out: The site's folder, whose files are no logs.
-        *parts: What the report depends on besides.
-
-    Returns:
-        The key; b"" where a file cannot be read, or a folder is a link, whose files are not looked for here.
+    The files of the site (`out`) are left out. The key is b"" where a file cannot be read, or where a folder is a link,
+    whose files are not looked for here.
     """
     digests: list[tuple[str, str]] = []
     try:

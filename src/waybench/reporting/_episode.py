@@ -82,11 +82,11 @@ _MOST_UNITS = 400  # of a message: comparing takes the product of two messages' 
 
 
 class Divided(NamedTuple):
-    """A message, divided at the long parts that an earlier message has already.
+    """A message, split at its long parts that repeat an earlier message.
 
     Attributes:
-        parts: What is new up to each of these, "" for nothing, and the part itself.
-        rest: What is new after the last of them.
+        parts: Pairs of the new text before a repeated part, "" if there is none, and the part itself.
+        rest: The new text after the last of them.
     """
 
     parts: list[tuple[str, str]]
@@ -182,7 +182,7 @@ class EpisodeSource:
     """Where an episode comes from.
 
     Attributes:
-        commands: What a command does, and the command.
+        commands: Pairs of a command's purpose and the command.
         log: File name of its log.
         sample: Id of its sample there, and the epoch.
     """
@@ -265,10 +265,8 @@ def _reply_speaker(turn: TurnRecord, player_name: str) -> str:
 def _reading_and_note(turn: TurnRecord, read_text: str, executed_name: str) -> tuple[str, str]:
     """Return the text that a reply was read as, and a note where no action was read.
 
-    Args:
-        turn: The turn.
-        read_text: What it was read as, in the words of a reply; a mark without letters for no action.
-        executed_name: The name of the action that was carried out in its place; "" if it is not known.
+    `read_text` is in the words of a reply, or a mark without letters for no action; `executed_name` is the name of the
+    action that was carried out in its place, "" if it is not known.
     """
     if any(map(str.isalnum, read_text)):
         return read_text, ""

@@ -29,16 +29,15 @@ class Said:
     Attributes:
         who: "prompt", "reply" or "answer".
         title: Its heading.
-        text: What it says.
-        outcome: Of a reply, what it came to.
-        reason: Of a reply, why it was not carried out.
-        instead: Of a reply, what a teacher did in place of it, if that was something else.
-        read: Of a reply, what it was read as.
-        reasoning: Of a reply, what the model reasoned before it.
-        cost: Of a reply, its tokens and time, in words.
-        note: What else there is to say of it.
-        folds: Of an answer, the parts that an earlier message has already, which are folded, each after what is new
-            before it; `text` is what comes after the last.
+        text: Its text; of an answer with `folds`, the text after the last of them.
+        outcome: The outcome of a reply.
+        reason: Why a reply was not carried out.
+        instead: The teacher's action in place of a reply's, if it is another one.
+        read: The text that a reply was read as.
+        reasoning: The model's reasoning before a reply.
+        cost: Tokens and time of a reply, in words.
+        note: A note on a reply of which no action was read.
+        folds: Repeated parts of an answer, which are folded, each after the new text before it.
     """
 
     who: str
@@ -73,7 +72,7 @@ class SharedPrefix:
 
     Attributes:
         messages: Messages that are the same in all of them.
-        beginning: What the message after these begins with; "" for nothing worth telling apart.
+        beginning: The common beginning of the next message; None without one of at least `LEAST` characters.
     """
 
     messages: tuple[Message, ...] = ()
@@ -174,7 +173,7 @@ class StoredEpisode(NamedTuple):
 
     Attributes:
         number: Its number in its group, from 1, in the order of the logs.
-        again: What a new simulation says of it.
+        again: The new simulation of its record.
         instance: Its instance; None if it cannot be decoded from the record.
     """
 
@@ -190,14 +189,14 @@ class EpisodeStore:
 
     Attributes:
         rows: Their rows, with those excluded that do not count.
-        variables: What can explain scores, by group and cluster.
-        numbers: Of each row, its number in its group, from 1.
-        again: Of each row, what a new simulation says of its record.
-        identities: Of each row, a digest of everything that its row and its page are made of.
-        simulated: Number of episodes that were simulated again; the others are as the cache has them.
-        passed_over: Episodes that are passed over, since they cannot be measured.
-        unread: What of the logs could not be read.
-        prices: What the models' tokens cost, as far as that is known.
+        variables: Explanatory variables of scores, by group and cluster.
+        numbers: The number of each row in its group, from 1.
+        again: The new simulation of each row's record.
+        identities: For each row, a digest of everything that its row and its page are made of.
+        simulated: Number of episodes that were simulated again; the others are from the cache.
+        passed_over: Episodes that are skipped, since they cannot be measured.
+        unread: Parts of the logs that could not be read.
+        prices: Prices of the models' tokens, as far as they are known.
     """
 
     def __init__(
@@ -212,10 +211,10 @@ class EpisodeStore:
 
         Args:
             episodes: The episodes.
-            prices: What the models' tokens cost, as far as that is known.
-            cache: What an earlier report has worked out; nothing by default.
-            progress: Is given the number of episodes after each batch.
-            processes: In how many processes batches are read.
+            prices: Prices of the models' tokens, as far as they are known.
+            cache: The results of an earlier report; none by default.
+            progress: Receives the number of episodes after each batch.
+            processes: Number of processes that read batches.
         """
         self.prices = prices
         self.identities: list[bytes] = []

@@ -30,7 +30,7 @@ class Excerpt(NamedTuple):
 
     Attributes:
         text: Its beginning.
-        length: Characters of the whole.
+        length: Characters of the whole text.
         end: Its end, where that is shown too.
     """
 

@@ -57,10 +57,10 @@ class Model:
         name: The model.
         embedded: Whether it is one of the embedded players.
         leaders: Its rows of the first table.
-        agents: What is shown of it as an agent, for each of its settings.
+        agents: Its cards as an agent, one for each of its settings.
         outcomes: The chart of the outcomes of its replies; None without replies.
-        failed: How its attempts failed; None if none did.
-        parts: Its charts.
+        failed: The table of its failures; None if no attempt failed.
+        parts: Its charts by environment.
         horizons: Its horizons, task by task and axis by axis; None if there are none.
     """
 

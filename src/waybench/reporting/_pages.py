@@ -301,9 +301,9 @@ class Job(NamedTuple):
     """Pages to write.
 
     Attributes:
-        key: Of everything that they are made of; b"" if that is not known.
-        write: Writes them, and the files of their charts; what it returns is kept in `Written`.
-        refresh: Brings up to date what in kept pages depends on other results; None if nothing does.
+        key: Its cache key; b"" if it cannot be cached.
+        write: Writes the pages and the files of their charts, and returns `Written.value`.
+        refresh: Updates the parts of unchanged pages that depend on other results; None if there are none.
     """
 
     key: bytes
@@ -312,7 +312,7 @@ class Job(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What a job wrote: its files with their digests, its charts, what it used of the cache, and what it returned."""
+    """The result of a job: its files with their digests, its charts, its changes of the cache, and its return value."""
 
     files: dict[str, str]
     charts: list[dict[str, Json]]

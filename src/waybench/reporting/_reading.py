@@ -44,14 +44,14 @@ class ReadEpisode(NamedTuple):
 
 
 class ReadBatch(NamedTuple):
-    """What became of some episodes.
+    """The result of reading a batch of episodes.
 
     Attributes:
         episodes: Those that can be measured, in order.
-        unread: What of the logs could not be read.
-        problems: Episodes that are passed over, since they cannot be measured.
-        simulated: Number of episodes that were simulated; the others are as the cache has them.
-        changes: What was added to the cache and asked for.
+        unread: Parts of the logs that could not be read.
+        problems: Episodes that are skipped, since they cannot be measured.
+        simulated: Number of episodes that were simulated; the others are from the cache.
+        changes: Entries of the cache that were added or read.
     """
 
     episodes: list[ReadEpisode]

@@ -101,10 +101,10 @@ class Replays(NamedTuple):
     """Which replays are wanted.
 
     Attributes:
-        most: Of each model at a task with the same settings, so many at most; None for `MOST_OF_GROUP`, unless there
+        most: Most replays of each model at a task with the same settings; None for `MOST_OF_GROUP`, or for all if there
             are at most `MOST_OF_ALL` episodes.
         everything: Whether all are wanted.
-        also: File names of pages that are wanted besides.
+        also: File names of further pages that are wanted.
     """
 
     most: int | None = None

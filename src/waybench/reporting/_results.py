@@ -45,12 +45,12 @@ class Attempt:
 
     Attributes:
         number: From 1.
-        score: What it is judged by (see `headline_spec`), as text.
+        score: Its headline score as text (see `headline_spec`).
         facts: Other metrics worth showing, as (title, value).
         end: How it ended, in words.
-        outcomes: What each reply came to that had to name an action.
+        outcomes: The outcome of each reply that had to name an action.
         error: The message of an infrastructure error; None if there was none.
-        exclusion_reason: Why it does not count, "" if it does.
+        exclusion_reason: Why it is excluded; "" if it counts.
         mismatch: Where record and simulation differ; "" if they agree.
         not_simulated: Why there was no simulation; "" if there was one.
         log: The log file's name.
@@ -83,12 +83,12 @@ class Card:
         item: Its id.
         anchor: Its id in the page.
         best: The best score, as text.
-        part: How good it is between the metric's bounds, from 0 to 1; None if there is none.
+        part: The best score between the metric's bounds, from 0 (worst) to 1; None if there is none.
         missing: Whether all attempts were infrastructure errors.
         incomplete: Whether some were.
         shown: Number of the attempt that the board shows; None if it shows none.
         board: The drawing, "" where scripts draw it; None if there is none, or the page has enough of them.
-        kinds: What it can be filtered by (`item_kinds`).
+        kinds: The filters that show it (`item_kinds`).
     """
 
     item: str
@@ -134,7 +134,7 @@ class ItemBatch:
     Attributes:
         cluster: What they were drawn from; None for all items of a level.
         anchor: Its id in the page.
-        opening: What the prompts of all of them begin with, where that is too long for the page of each.
+        opening: The shared prefix of their prompts, where it is too long for the page of each.
     """
 
     cluster: Cluster | None
@@ -173,9 +173,9 @@ class ItemView:
     Attributes:
         id: The item's id.
         anchor: Its id in the page of results.
-        batch: The id of what it was drawn with there.
+        batch: The anchor of its `ItemBatch` there.
         attempts: Number of attempts at it.
-        opening: What its prompts begin with, as others do.
+        opening: The prefix that its prompts share with those of other items.
     """
 
     id: str

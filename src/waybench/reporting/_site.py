@@ -61,27 +61,27 @@ MOST_OTHERS = 12  # other players that a page names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analyses:
-    """What the estimates are compared by.
+    """The comparisons and other analyses of a report.
 
     Attributes:
-        changes: What in-context examples change.
-        repeats: The results of repeats of the whole set.
-        attempts: How far apart several attempts at all items of a level are.
-        pairs: Models two by two.
-        regressions: Scores on what may explain them.
-        difficulties: What makes single items hard.
-        wordings: The same items in several wordings.
-        languages: The same items in several languages.
-        contrasts: What demands cost, by the environments' contrasts.
-        trends: Whether larger models of a series are better, by the file of models.
-        twins: The same items in an environment and its twin.
-        isomorphs: Original items against isomorphic ones.
-        agent_effects: Agents beside the bare model.
-        beliefs: The answers to the belief probes of each group that was asked.
-        curves: How success falls with difficulty.
+        changes: Effects of in-context examples.
+        repeats: Results of repeats of the whole set.
+        attempts: Spreads between attempts at the items of a level.
+        pairs: Comparisons of pairs of models.
+        regressions: Regressions of scores on explanatory variables.
+        difficulties: Difficulty indices of single items.
+        wordings: Effects of wordings on the same items.
+        languages: Effects of languages on the same items.
+        contrasts: Effects of the environments' contrasts.
+        trends: Trends with model size within series, from the file of models.
+        twins: Effects of twin environments on the same items.
+        isomorphs: Comparisons of original and isomorphic items.
+        agent_effects: Comparisons of agents with the bare model.
+        beliefs: Counts of answers to belief probes, for each group with probes.
+        curves: Success curves by difficulty.
         budgets: Horizons at budgets of reply tokens.
-        reached: The difficulties that are reached by tokens.
-        cluster_values: The values of the metrics of `Presentation.panels` in each cluster.
+        reached: Pairs of tokens and the difficulty reached with them, by group.
+        cluster_values: Values of the metrics of `Presentation.panels` in each cluster.
     """
 
     changes: Sequence[ExamplesEffect]
@@ -169,10 +169,10 @@ class Site:
 
     Attributes:
         templates: The templates of its pages.
-        facts: What is known of models.
+        facts: Facts about models, from the file of models.
         published: Papers whose rows are shown beside the results.
-        cache: What an earlier report has worked out.
-        processes: In how many processes values are worked out and pages written.
+        cache: The results of an earlier report.
+        processes: Number of processes for computations and pages.
         estimates: All estimates by level.
         totals: Those over all levels.
         estimates_of: The estimates of each group.
@@ -180,8 +180,8 @@ class Site:
         pages: File names of the pages of the groups' results.
         model_pages: File names of the models' pages.
         replays: The pages of the replays.
-        neighbours: The episodes beside each.
-        failed: How attempts failed.
+        neighbours: Finds the episodes beside each episode.
+        failed: Tables of failures.
         families: The families of tasks.
         comparable: The tasks that have a page of two models side by side.
     """

@@ -60,10 +60,10 @@ class Section:
     Attributes:
         apart: Settings, in words, that keep its scores out of others' tables.
         overviews: The family's tables, before its first environment.
-        about: What was measured, in two sentences.
+        about: Sentences on the environment and on the extent of the results.
         common: The settings that all rows share, in words.
         by_level: Its charts of the score by level.
-        undrawn: Sentences on what its charts do not show.
+        undrawn: Sentences on scores that its charts do not show.
         horizons: Its models' horizons, for each axis of difficulty.
         tables: Its tables, in the order in which they stand below its charts.
         unconfirmed: Models with episodes that do not replay.

@@ -49,12 +49,12 @@ class Report:
     Attributes:
         index: Its first page.
         episodes: Number of episodes.
-        unconfirmed: Those of them that a new simulation does not confirm, and that count in no number.
-        not_simulated: By reason, those of them that could not be simulated again here, and count as recorded.
+        unconfirmed: Number of episodes that a new simulation does not confirm; they are excluded from all numbers.
+        not_simulated: Number of episodes that could not be simulated again here, by reason; they count as recorded.
         unpriced: Models whose tokens are known, without a price; none where no prices were given.
-        passed_over: What of the logs is passed over, and why; the site names it, too.
-        unlisted: Models of which nothing is known, where facts of models were given.
-        unfinished: Episodes without an end, which count in no number.
+        passed_over: Skipped parts of the logs with their reasons, which the site lists too.
+        unlisted: Models that are not in the file of models; none without a file.
+        unfinished: Number of episodes without an end; they are excluded from all numbers.
         rows: The rows of all episodes.
     """
 
@@ -97,18 +97,19 @@ def write_report(
         episodes: The episodes of any number of runs.
         out: The folder; it is made if need be, and files of the same names are replaced.
         title: The site's title.
-        prices: What models' tokens cost.
+        prices: Prices of the models' tokens.
         models: Names, sizes, dates and series of models (`read_models`), for charts against these.
-        passed_over: What has been passed over while the episodes were read; it is looked at when they all are.
+        passed_over: Parts of the logs that were skipped while the episodes were read; it is used after all have been
+            read.
         published: Papers whose rows the tasks' pages show beside the results, and data/published.* holds.
         png: Whether each chart is also written as a PNG.
-        processes: In how many processes batches of episodes are read and pages are made; more than one only on Linux,
-            and where no other threads run.
-        progress: Receives how much is written.
+        processes: Number of processes that read batches and write pages; more than one only on Linux, and where no
+            other threads run.
+        progress: Receives the progress.
         kept: What an earlier report of the folder worked out (`open_cache`); nothing by default.
         key: The report's key (`inputs_key`), by which `unchanged_report` finds it; none by default.
         replays: Which replays have a page of their own.
-        workers: Simulate the episodes of batches; these processes by default.
+        workers: Simulate the episodes of `EpisodeBatches`; by default the processes of this report do.
 
     Returns:
         What was written: index.html; beside it are models/*.html, results/*.html, replays/*.html, assets/*,
@@ -171,10 +172,7 @@ def write_report(
 def unchanged_report(out: Path, kept: ReportCache, key: bytes) -> Report | None:
     """Return an earlier report whose inputs and pages have not changed since; None if there is none.
 
-    Args:
-        out: The site's folder.
-        kept: What an earlier report of the folder has kept (`open_cache`).
-        key: The report's key (`inputs_key`).
+    `kept` is the cache of the folder `out` (`open_cache`), and `key` the report's key (`inputs_key`).
     """
     values = load_report(kept, key, SiteFolder(out))  # all fields of a report but the path of its first page
     return Report(out / "index.html", *cast(tuple[Any, ...], values)) if isinstance(values, tuple) else None
@@ -184,7 +182,7 @@ class BoardTable(NamedTuple):
     """A table of a leaderboard.
 
     Attributes:
-        root: The folder that its links are from, as "report/"; "" for the leaderboard's own.
+        root: The folder that its links start from, as "report/"; "" for the leaderboard's own.
     """
 
     table: Table

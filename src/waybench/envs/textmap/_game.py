@@ -60,7 +60,7 @@ class TrajectoryAnswers:
 class QuestionGame(TrajectoryAnswers, OneAnswerGame[MapQuestion, Trajectory]):
     """A game whose answer is a trajectory.
 
-    The events have the score by the rules `sound` in any case, so a run with the rules `paper` gives both scores.
+    The events have the score by the rules `sound` in any case, so that a run with the rules `paper` gives both scores.
     """
 
     def __init__(self, rules: MatchingRules) -> None:

@@ -92,9 +92,8 @@ def _bar_pieces(total: Estimate, names: Mapping[RunKey, str]) -> list[dict[str, 
 def outcomes_spec(data: Sequence[dict[str, Any]], *, narrow: bool = False) -> Spec:
     """Return the chart of outcomes as a Vega-Lite specification.
 
-    Args:
-        data: Pieces of bars: "task", "outcome", "order", "share", "colour", "text".
-        narrow: Whether a bar's name is above it, and not beside it.
+    `data` has pieces of bars: "task", "outcome", "order", "share", "colour", "text". With `narrow`, a bar's name is
+    above it, and not beside it.
     """
     met = [outcome for outcome in map(str, _COLOURS) if any(piece["outcome"] == outcome for piece in data)]
     colours = [_COLOURS[Outcome(outcome)] for outcome in met]

@@ -59,8 +59,8 @@ class Plot:
     """The data of a chart: lines, points and axes.
 
     Attributes:
-        metric: What they are the means of: its bounds are the axis, its direction is said.
-        across: What stands on the other axis.
+        metric: The metric of the points; its bounds are the ends of the axis.
+        across: The title of the other axis.
         bands: Whether intervals are bands along the lines rather than strokes at the points.
     """
 

@@ -77,10 +77,7 @@ def step_window(estimates: Iterable[Estimate], series: Metric) -> int:
 def points_by_step(estimates: Iterable[Estimate], series: Metric, window: int = 1) -> list[Point]:
     """Return the points of a series' curves, from estimates at one level.
 
-    Args:
-        estimates: The estimates.
-        series: The series, as a metric.
-        window: Of how many steps a point is the mean; it then stands in their middle, and has no interval.
+    With a `window` above 1, a point is the mean of so many steps; it stands in their middle and has no interval.
     """
     tracks = {
         group: _window_means(cell.curves[series.name].steps, window)

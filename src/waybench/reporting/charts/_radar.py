@@ -25,15 +25,15 @@ _SIDE, _END = 2.1, 1.45  # how far the chart reaches from its centre, to the sid
 
 @dataclass(frozen=True, slots=True)
 class Web:
-    """One line around.
+    """One line around a radar chart.
 
     Attributes:
-        label: Whose it is.
+        label: Its name.
         values: A value for each axis, in their order; None where there is none, which breaks the line.
         line: Number of its colour.
         dashed: Whether it is drawn dashed.
         shape: The shape of its points.
-        reference: Whether it is what the others are measured by: grey, without points.
+        reference: Whether it is the baseline of the others: grey, without points.
     """
 
     label: str
@@ -399,11 +399,8 @@ def degree_charts() -> list[Chart]:
 def agent_chart(colour: int, agent: Agent, differing_settings: Sequence[str], missing: Sequence[str]) -> Chart:
     """Return the chart of one agent.
 
-    Args:
-        colour: Number of the agent's colour.
-        agent: The agent.
-        differing_settings: The settings in which agents differ, in words.
-        missing: Names of the recorded settings that it has not played.
+    `differing_settings` are the settings in which agents differ, in words; `missing` has the names of the recorded
+    settings that it has not played.
     """
     name = one_line(agent.model, 80) or "(no name)"
     published, capped = (

@@ -202,9 +202,7 @@ def _charts_by_size_and_date(
 def reached_charts(view: TaskView, reached: Mapping[RunKey, Sequence[tuple[int, float]]]) -> list[Chart]:
     """Return the chart of the difficulty reached with the tokens of an attempt as a list; [] if nothing is known.
 
-    Args:
-        view: The task.
-        reached: The pairs of tokens and difficulty of each group, rising (`reached_by_tokens`).
+    `reached` has the rising pairs of tokens and difficulty of each group (`reached_by_tokens`).
     """
     if not reached:
         return []

@@ -54,10 +54,10 @@ class Chart:
 
     Attributes:
         name: Its name as a file, the same in every report.
-        wide: For wide pages.
-        narrow: For narrow ones; None if the same will do.
+        wide: The drawing for wide pages.
+        narrow: The drawing for narrow pages; None if `wide` serves for both.
         caption: What it shows.
-        spec: What `wide` is drawn from, as a Vega-Lite specification with its data.
+        spec: The Vega-Lite specification of `wide` with its data.
     """
 
     name: str
@@ -196,11 +196,7 @@ _NUMBERS = ContextVar("model colours", default=_NO_MODELS)
 
 @contextmanager
 def model_colours(models: Sequence[str]) -> Generator[None, None, None]:
-    """Give each model of a report its own colour within the block, while there are colours.
-
-    Args:
-        models: The models, in the order of the colours; one that comes again keeps its first place.
-    """
+    """Give each model of a report its own colour within the block, in their order, while there are colours."""
     token = _NUMBERS.set({model: number for number, model in enumerate(dict.fromkeys(models))})
     try:
         yield

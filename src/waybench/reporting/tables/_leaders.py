@@ -55,20 +55,20 @@ class Leader:
         differs: The settings in which it differs from others at this task, in words.
         family: The family's name.
         title: The environment's title.
-        apart: What keeps its scores out of others' tables, in words.
-        metric: What the score is, with its unit.
+        apart: Settings that keep its scores out of others' tables, in words.
+        metric: The name of the score's metric, with its unit.
         interval: Its interval, as text.
-        unbounded: Which bound the score does not have, as "no lower bound"; "" if it has both.
-        normalised: The score between floor (0) and ceiling (100) with its interval, as text; "" if
-            that is nothing new.
-        part: How good it is between the metric's bounds, from 0 to 1; None if it has none.
+        unbounded: The bound that the score lacks, as "no lower bound"; "" if it has both.
+        normalised: The score between floor (0) and ceiling (100) with its interval, as text; "" if these are its own
+            bounds.
+        part: The score between the metric's bounds, from 0 (worst) to 1; None if it has none.
         note: Which levels the score covers, if other models were given others; "" otherwise.
         lost: The attempts that the score lacks, and what it would be with them; None for none. It has no rank then.
         horizon: The horizon on the environment's first axis, or on that of a search along an option.
-        counts: What the horizon counts; "" where there is none.
+        counts: The title of the horizon's axis; "" without a horizon.
         success: What counts as success for it, and the horizons of players that know nothing; "" without a horizon.
         solved: Share of attempts that are solved, in per cent.
-        outcomes: Of each outcome, its share of the replies that had to name an action, in per cent.
+        outcomes: The share of each of `OUTCOMES` in the replies that had to name an action, in per cent.
         tokens: Tokens for each solved item.
         cost: Dollars for each solved item; below it, those of all attempts.
     """
@@ -291,9 +291,7 @@ def _plain_number_cell(value: float | None) -> TableCell:
 def leader_tables(rows: Leaders, *, alone: bool = False) -> list[Table]:
     """Return the table of models, with a row for each at each task, and the table of reference players.
 
-    Args:
-        rows: The rows.
-        alone: Whether they are all of one model, whose name is left out.
+    With `alone`, all rows are of one model, whose name is left out.
     """
     tables: list[Table] = []
     for id, title, lines in (

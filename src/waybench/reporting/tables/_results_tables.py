@@ -50,9 +50,8 @@ class LoggedError(NamedTuple):
     """An attempt that an infrastructure error ended.
 
     Attributes:
-        anchor: Where that is in the page.
-        attempt: Number of the attempt.
-        text: What happened.
+        anchor: The item's anchor in the page.
+        text: The error's message.
         log: The log's file name.
     """
 

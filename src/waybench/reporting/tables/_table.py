@@ -132,7 +132,7 @@ class TableRow:
         head: Its header.
         cells: A cell for each column after the first.
         kind: Its class in the style sheet; "" for none.
-        choice: By what the rows of a sortable table can be narrowed.
+        choice: The value by which a sortable table filters its rows.
     """
 
     head: TableCell
@@ -165,11 +165,11 @@ class Table:
         title: The first words of its caption.
         groups: Its rows.
         id: Its id in the page; "" where the page gives it one.
-        caption: What the caption says after the title.
-        help: What the caption says when it is unfolded: what the columns mean.
+        caption: The caption after the title.
+        help: The part of the caption that is folded: the meaning of the columns.
         kind: Its classes in the style sheet.
-        choose: By what its rows can be narrowed, such as "Family"; "" where the table cannot be sorted.
-        summary: Under what heading the table is folded; "" where it is not folded.
+        choose: The name of the filter of its rows, such as "Family"; "" where the table cannot be sorted.
+        summary: The heading under which the table is folded; "" where it is not folded.
         folded: Whether it is folded at first.
     """
 
@@ -201,7 +201,7 @@ class Table:
             columns: All columns, of which the table has those that are shown; the first one has the rows' headers.
             subjects: What the rows are about.
             is_reference: Whether a row is that of a reference player: these come last, below a title of their own.
-            choice: By what a row can be chosen, where the table can be sorted.
+            choice: Returns the value by which a sortable table filters its rows.
             row_kind: The class of a row in the style sheet.
             **attributes: Other attributes of the table.
         """
@@ -343,12 +343,12 @@ def model_cell(
 def model_column(
     group_of: Callable[[T], RunKey], groups: Iterable[RunKey], pages: Mapping[RunKey, str]
 ) -> TableColumn[T]:
-    """Return the column of the models, each with a link to the page of its results and with what tells it apart.
+    """Return the column of the models, each with a link to its results page and the settings that distinguish it.
 
     Args:
         group_of: Returns the group that a row is about.
-        groups: The groups of all rows, which tell the settings that each differs in.
-        pages: File names of the groups' pages; without one there is no link.
+        groups: The groups of all rows.
+        pages: File names of the groups' pages; a group without one has no link.
     """
     groups = list(groups)
 

@@ -203,8 +203,8 @@ class PromptShares(NamedTuple):
     """The shares of a group's prompts that are common to all and that were cached, in per cent.
 
     Attributes:
-        shared: What share of a prompt others begin with too; "" if not known.
-        cached: What share of the input tokens a provider's cache had, as far as it says; "" if not known.
+        shared: The share of a prompt that others begin with too; "" if it is not known.
+        cached: The share of input tokens from a provider's cache; "" if it is not known.
     """
 
     shared: str
@@ -368,7 +368,7 @@ def clusters_table(
         view: The task.
         rows: The group's rows.
         variables: The explanatory variables of the clusters.
-        anchors: Where each cluster is in the page.
+        anchors: The anchor of each cluster in the page.
         drawings: Paths of pages with drawings of clusters, from the first page of the site.
     """
     presentation = view.presentation

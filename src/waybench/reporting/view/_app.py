@@ -106,8 +106,7 @@ def entity_tag(content: bytes) -> str:
 def add_reload_script(page: bytes) -> bytes:
     """Return a page with the script that reloads it, and with a policy that allows the script.
 
-    Args:
-        page: The page as it is on disk; what is no UTF-8 stays as it is.
+    Bytes that are not UTF-8 stay as they are.
     """
     text = page.decode("utf-8", "surrogateescape")
     head, end_of_head, tail = text.partition("</head>")
@@ -186,7 +185,7 @@ def _do_nothing() -> None:
 
 @dataclass(frozen=True)
 class Answer:
-    """What is sent for a path: the bytes, their type, and what tells them apart from an earlier answer."""
+    """The answer to a path: its bytes, their media type, and their entity tag."""
 
     content: bytes
     media_type: str
@@ -200,13 +199,13 @@ class LiveSite:
     Attributes:
         folder: The folder; it need not be there yet.
         title: The title of the page that stands in.
-        start: Commands that would give the site something to show, each after what it does.
-        message: What the page that stands in says.
+        start: Commands that would give the site something to show, by their purpose.
+        message: The text of the page that stands in.
         hint: Whether it shows these commands.
         folders: Where the logs are, whose runs' progress is shown.
-        wanted: File names of pages of replays that somebody has opened, of which some may not be made yet.
-        built: Those of them that the last build was to make.
-        call: Is called when another one is wanted.
+        wanted: File names of the pages of replays that somebody has opened; some may not be written yet.
+        built: Those of `wanted` that the last build had to write.
+        call: Called when another page is wanted.
     """
 
     folder: Path

@@ -24,11 +24,11 @@ Logs = dict[Path, tuple[int, int]]
 
 
 class BuildOutcome(NamedTuple):
-    """What became of building a site.
+    """The result of building a site.
 
     Attributes:
         notes: Lines for the terminal.
-        problem: Why there is no new site, or "".
+        problem: Why there is no new site; "" if there is one.
         empty: Whether that is because there is nothing to show yet.
     """
 
@@ -94,10 +94,10 @@ async def rebuild_on_change(
     Args:
         build: Builds the site; it is pickled and called in another process, so that a long build holds up nothing here
             and can be ended at any time.
-        site: Whose page that stands in is told what happens.
+        site: The site, whose waiting page shows the outcome.
         folders: Where the logs are.
-        every: Seconds from one look at the logs to the next. After a build it is at least as long as that has taken.
-        tell: Is given lines for the terminal; what the build before has said already is not said again.
+        every: Seconds between two checks of the logs, but at least as many as the last build took.
+        tell: Receives lines for the terminal; lines of the previous build are not repeated.
     """
     built: Logs | None = None
     called = anyio.Event()
@@ -268,9 +268,9 @@ def serve(
         folders: Where the logs are.
         token: The token that requests need; `address_with_token` returns an address with it.
         title: The title of the page that is shown until there is a site.
-        start: What this page proposes until there is something to show: commands, each after what it does.
+        start: Commands that this page proposes while there is nothing to show, by their purpose.
         every: Least number of seconds from one build to the next.
-        tell: Is given lines for the terminal.
+        tell: Receives lines for the terminal.
 
     Raises:
         KeyboardInterrupt: When the user ends it.
