@@ -32,7 +32,7 @@ from waybench.results import read_logs
 from waybench.results.logs import EpisodeBatches, _logs
 from waybench.results.results import Verifier
 from waybench.reporting._cache import ReportCache
-from waybench.reporting._reading import read
+from waybench.reporting._reading import read_batches
 
 _logs.BATCH = 1
 folder, file = Path(sys.argv[1]), Path(sys.argv[1]) / "kept"
@@ -42,10 +42,10 @@ def elsewhere(verifier, episode):
     assert sys.platform != "linux" or os.getpid() != here
     return verify(verifier, episode)
 Verifier.verify = elsewhere
-first = list(read(EpisodeBatches(folder, cache=kept), {}, kept, 2))
+first = list(read_batches(EpisodeBatches(folder, cache=kept), {}, kept, 2))
 kept.save()
 kept = ReportCache(file)
-again = list(read(EpisodeBatches(folder, cache=kept), {}, kept, 2))
+again = list(read_batches(EpisodeBatches(folder, cache=kept), {}, kept, 2))
 found = [[one.verified for batch in batches for one in batch.episodes] for batches in (first, again)]
 assert [one.episode for one in found[0]] == list(read_logs(folder))
 assert [one[:2] for one in found[0]] == [one[:2] for one in found[1]]
