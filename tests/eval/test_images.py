@@ -96,8 +96,8 @@ def test_size_and_grid_are_options_of_pictures_alone() -> None:
 @pytest.mark.slow
 def test_the_same_picture_has_the_same_bytes_in_another_process() -> None:
     program = (
-        "import hashlib\nfrom tests.eval.test_images import opening, png\n"
-        "print(hashlib.sha256(png(opening(9, image_grid=True))).hexdigest())"
+        "import hashlib\nfrom tests.eval.test_images import opening, picture_png\n"
+        "print(hashlib.sha256(picture_png(opening(9, image_grid=True))).hexdigest())"
     )
     other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
     assert other.stdout.strip() == hashlib.sha256(picture_png(opening(9, image_grid=True))).hexdigest(), other.stderr

@@ -29,7 +29,7 @@ class WaybenchTasksetConfig(vf.TasksetConfig):
         session = Session(
             self.env, key=self.key, level=self.level, split=self.split or None, legal_actions=0, **self.options
         )
-        if not session.is_growing_conversation:
+        if not session.grows:
             raise UsageError(
                 f"{self.env} shows a new prompt in each turn with these options, and a rollout of verifiers is one "
                 "growing conversation: choose another wording or protocol"
