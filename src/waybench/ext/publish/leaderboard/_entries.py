@@ -24,6 +24,7 @@ from waybench.core import (
 from waybench.envs import registry
 from waybench.ext.publish.leaderboard._commitments import SETTINGS, Committed, are_committed, read_commitments
 from waybench.ext.publish.leaderboard._likeness import duplicate_problem, shared_reply_notes
+from waybench.reporting._files import slug
 from waybench.results.formatting import one_line, stored_lost_text
 from waybench.submission import check_signature, verify
 from waybench.submission._names import model_name_problem
@@ -417,3 +418,24 @@ def _name_models(entries: Sequence[BoardEntry]) -> None:
                 name += "'"
             taken.add(name)
         entry.names[model] = name
+
+
+def verdict_file_stem(entry: BoardEntry) -> str:
+    """Return the name of the files of a submission's verdict, without suffix."""
+    return slug(entry.id, entry.id)
+
+
+def submission_json(entry: BoardEntry) -> dict[str, Any]:
+    """Return a submission as the feed has it."""
+    verdict = entry.verdict
+    data: dict[str, Any] = {"id": entry.id, "status": str(entry.status), "note": entry.note, "signer": entry.signer}
+    if verdict is None:
+        return data | {"sha256": None, "verified": None, "models": [], "submitter": "", "about": "", "verdict": None}
+    return data | {
+        "sha256": verdict.sha256,
+        "verified": verdict.is_verified,
+        "models": [{"model": model, "name": name} for model, name in entry.names.items()],
+        "submitter": verdict.submitter,
+        "about": verdict.about,
+        "verdict": f"verdicts/{verdict_file_stem(entry)}.json",
+    }

@@ -12,7 +12,14 @@ from waybench._version import __version__
 from waybench.core import Json, plural
 from waybench.envs import registry
 from waybench.ext.publish.leaderboard._commitments import Committed, commitment_json
-from waybench.ext.publish.leaderboard._entries import BoardEntry, RefusedFile, Settings, Status
+from waybench.ext.publish.leaderboard._entries import (
+    BoardEntry,
+    RefusedFile,
+    Settings,
+    Status,
+    submission_json,
+    verdict_file_stem,
+)
 from waybench.reporting import write_report
 from waybench.reporting._files import slug
 from waybench.reporting._write import (
@@ -67,21 +74,15 @@ _ABOUT = (
 
 
 class BoardReport(NamedTuple):
-    """A part of a leaderboard: the folder of its report, its matrix (also as a table), and its options.
+    """A part of a leaderboard: the folder of its report, its matrix (also as a table), and its runs' options.
 
-    Attributes:
-        options: What its runs have other than the declared presets with their default options, in words.
+    `options` are texts of the options that differ from the defaults of the declared presets.
     """
 
     folder: str
     matrix: Matrix
     table: Table
     options: tuple[str, ...] = ()
-
-
-def verdict_file_stem(entry: BoardEntry) -> str:
-    """Return the name of the files of a submission's verdict, without suffix."""
-    return slug(entry.id, entry.id)
 
 
 def front_page_sections(
@@ -305,7 +306,7 @@ def feed_json(
             {"set": label, "commitment": commitment, "key": key or None}
             for label, commitment, key in settings.private_sets
         ],
-        "submissions": [_submission_json(entry) for entry in entries],
+        "submissions": [submission_json(entry) for entry in entries],
         "refused": [{"file": file.encode("utf-8", "replace").decode(), "reason": reason} for file, reason in refused],
         "rows": [
             {
@@ -324,25 +325,6 @@ def feed_json(
             if entry.is_confirmed
             for score in entry.earlier
         ],
-    }
-
-
-def feed_schema() -> str:
-    return (files("waybench.ext.publish.leaderboard") / "feed.schema.json").read_text(encoding="utf-8")
-
-
-def _submission_json(entry: BoardEntry) -> dict[str, Any]:
-    verdict = entry.verdict
-    data: dict[str, Any] = {"id": entry.id, "status": str(entry.status), "note": entry.note, "signer": entry.signer}
-    if verdict is None:
-        return data | {"sha256": None, "verified": None, "models": [], "submitter": "", "about": "", "verdict": None}
-    return data | {
-        "sha256": verdict.sha256,
-        "verified": verdict.is_verified,
-        "models": [{"model": model, "name": name} for model, name in entry.names.items()],
-        "submitter": verdict.submitter,
-        "about": verdict.about,
-        "verdict": f"verdicts/{verdict_file_stem(entry)}.json",
     }
 
 
@@ -381,18 +363,20 @@ def write_leaderboard(
     runs = {entry.id: entry.verdict.runs for entry in entries if entry.verdict}
     committed = [commitment_json(commitment, runs) for commitment in commitments]
     content = feed_json(settings, entries, refused, parts) | {"commitments": committed}
-    files: dict[str, str | bytes] = {
+    contents: dict[str, str | bytes] = {
         "data/feed.json": json.dumps(content, indent=1) + "\n",
-        "data/feed.schema.json": feed_schema(),
+        "data/feed.schema.json": (files("waybench.ext.publish.leaderboard") / "feed.schema.json").read_text(
+            encoding="utf-8"
+        ),
     }
     for entry in entries:
         if entry.verdict is not None:
-            files[f"verdicts/{verdict_file_stem(entry)}.html"] = _entry_verdict_page(entry, parts)
-            files[f"verdicts/{verdict_file_stem(entry)}.json"] = json.dumps(entry.verdict.to_json(), indent=1) + "\n"
+            contents[f"verdicts/{verdict_file_stem(entry)}.html"] = _entry_verdict_page(entry, parts)
+            contents[f"verdicts/{verdict_file_stem(entry)}.json"] = json.dumps(entry.verdict.to_json(), indent=1) + "\n"
     shown = front_page_sections(settings, entries, refused, parts) + (
         [_commitments_section(committed)] if committed else []
     )
-    page = write_board(out, settings.title, settings.about or _ABOUT, shown, files)
+    page = write_board(out, settings.title, settings.about or _ABOUT, shown, contents)
     return WrittenBoard(page, skipped)
 
 
