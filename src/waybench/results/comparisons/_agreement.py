@@ -1,4 +1,4 @@
-"""How far people agree on the same items: mean square errors, as in MANGO's Table 13."""
+"""Agreement between people on the same items: mean square errors, as in MANGO's Table 13."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,8 +42,9 @@ def agreements(all_rows: Iterable[Row], metric: str = "") -> list[Agreement]:
     """Return how far people agree on the items that several of them answered.
 
     Args:
-        all_rows: The rows; those of models are ignored.
-        metric: The metric; by default all whose values are from 0 to 1 and that several people have at some item.
+        all_rows: Those of models, and those that are excluded, are ignored.
+        metric: Its name; by default all with the bounds 0 and 1 of which one direction is better. Ratios over a set
+            (`Metric.per`) are left out, and metrics of which no item has values of several people.
     """
     rows = [row for row in all_rows if row.is_included and is_human(row.group.model)]
     by_test = group_by(rows, lambda row: (row.group.task, comparison_key(row.group)))

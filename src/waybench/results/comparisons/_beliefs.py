@@ -1,4 +1,4 @@
-"""Where episodes went wrong, and what players knew of the state by belief probes."""
+"""First errors of episodes, and the answers to belief probes."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -43,10 +43,9 @@ def first_error_kinds(env: str) -> tuple[FailureKind, ...]:
 
 
 def first_errors(episodes: Iterable[Row]) -> FirstErrorCounts | None:
-    """Return the counts of first errors in episodes of one environment; None if it defines none.
+    """Return the counts of first errors in episodes of one environment; None if it defines none, or without episodes.
 
-    Args:
-        episodes: The episodes; those that did not fail, do not count, or have a teacher are left out.
+    Episodes that did not fail, are excluded, or have a teacher are left out.
     """
     rows = list(episodes)
     kinds = first_error_kinds(rows[0].group.env) if rows else ()
@@ -64,10 +63,10 @@ class BeliefCounts:
     """The answers to the probes of one belief.
 
     Attributes:
-        asked: Number of times.
+        asked: Number of probes.
         known: Share of right answers, with an interval over the clusters of items.
         unread: Number of replies in which no answer could be read.
-        share: Mean share of the answers that was right, where there is such a thing; None otherwise.
+        share: Mean share of an answer that is right; None where the belief defines no such share.
         knew: Number of failed attempts whose first error is in a turn in which the player had just answered right.
         did_not_know: Number of those in which it had not.
     """
@@ -82,10 +81,9 @@ class BeliefCounts:
 
 
 def belief_counts(episodes: Iterable[Row]) -> list[BeliefCounts]:
-    """Return the answers to the probes of each belief, in the order of the environment; those never asked are left out.
+    """Return the answers to the probes of each belief of one environment, in its order; without those never asked.
 
-    Args:
-        episodes: Episodes of one environment; those that do not count or have a teacher are left out.
+    Episodes that are excluded or have a teacher are left out.
     """
     rows = [row for row in episodes if row.is_included and not row.guided and row.probes]
     all_counts: list[BeliefCounts] = []
@@ -104,7 +102,7 @@ def belief_counts(episodes: Iterable[Row]) -> list[BeliefCounts]:
 
 
 def beliefs_by_group(all_rows: Iterable[Row]) -> dict[RunKey, list[BeliefCounts]]:
-    """Return the answers to belief probes of each group that was asked."""
+    """Return the answers to belief probes of each group with probes."""
     by_group = {group: belief_counts(rows) for group, rows in group_by(all_rows, lambda row: row.group).items()}
     return {group: counts for group, counts in by_group.items() if counts}
 
@@ -130,7 +128,7 @@ def belief_text(all_rows: Iterable[Row]) -> str:
 def knew_at_first_error(row: Row) -> bool | None:
     """Return whether a player answered all belief probes right in the turn of its first error.
 
-    True: it knew and erred; False: it did not know; None without a first error, or a question in that turn.
+    None without a first error, or without a probe in that turn.
     """
     if row.first_error is None:
         return None
@@ -140,11 +138,10 @@ def knew_at_first_error(row: Row) -> bool | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BeliefComparison:
-    """What two sides know of one thing, at the items at which both were asked.
+    """The comparison of two sides' answers to the probes of a belief, at the items at which both have some.
 
-    Attributes:
-        comparison: The comparison; an item counts by the share of right answers, from 0 to 1. Its p value is adjusted
-            by Holm's procedure over all comparisons of this kind.
+    The value of an item is the share of right answers, from 0 to 1. The p value is adjusted by Holm's procedure over
+    all comparisons of this kind.
     """
 
     belief: Belief[object]
@@ -195,8 +192,8 @@ def _signed_percent_text(share: float) -> str:
 def compare_beliefs(first: Iterable[Row], second: Iterable[Row]) -> list[BeliefComparison]:
     """Compare how often two sides answer belief probes right, at the items at which both were asked.
 
-    The turns in which they were asked are their own, since their episodes are. So an item counts by the share of right
-    answers in all of its attempts.
+    The turns of the probes may differ between the sides, so the value of an item is the share of right answers in all
+    of its attempts.
     """
     first_rows, second_rows = _probed_rows(first), _probed_rows(second)
     by_key = group_by(second_rows, comparison_key)
@@ -214,7 +211,7 @@ def compare_beliefs(first: Iterable[Row], second: Iterable[Row]) -> list[BeliefC
 
 
 def _probed_rows(rows: Iterable[Row]) -> dict[RunKey, list[Row]]:
-    """Return the rows of each group with probes, without searches, whose items differ."""
+    """Return the included rows with probes, by group, without teachers, and without searches, whose items differ."""
     asked = (row for row in rows if row.probes and row.is_included and not row.guided and not row.adaptive)
     return group_by(asked, lambda row: row.group)
 

@@ -42,13 +42,10 @@ class Comparison:
 
     Attributes:
         varies: What the groups differ in: `MODEL`, or the name of an option or a setting.
-        first: The scores of the one group.
-        second: Those of the other group; of the reference, where there is one.
-        name: What both were given, with what distinguishes it from others of the same title.
-        metric: What a score is.
-        keys: The items.
-        first_mean: The first group's mean at these items, of what a single attempt gives.
-        second_mean: The second group's.
+        second: The scores of the reference, where there is one.
+        name: The test's title, with the details that distinguish it from other tests of this title.
+        keys: The items at which both have a score.
+        first_mean: The first group's mean score of a single attempt at these items.
         paired: The first group's mean minus the second group's, with its test and its intervals.
         margin: The greatest difference in a tie; None where the metric is unbounded, or far from its bounds.
         family: Comparisons of one family have their p values adjusted together.
@@ -139,7 +136,7 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        """The conclusion; "depends" if a bound on lost items leads to another one."""
+        """The conclusion; "depends" if it differs under a bound on lost items (not just "not shown" from "too few")."""
         verdict = self.verdict_of_scores
         conclusions = {verdict, *self.bounds}
         is_shown = bool(conclusions - {Verdict.NOT_SHOWN, Verdict.TOO_FEW})
@@ -189,6 +186,8 @@ class Comparison:
 
     def verdicts_under_missing(self) -> tuple[Verdict, ...]:
         """Return the conclusions under both bounds on lost items, first the one that is worst for the first group.
+
+        Empty if nothing is lost.
 
         Items of which some attempts are lost have the score that they would have with the worst or the best of these.
         Items with an attempt that does not replay have the worst possible score in both.
@@ -249,13 +248,13 @@ def compare(
     """Compare two groups' scores item by item.
 
     Args:
-        first: The one group's.
-        second: The other's, or the reference's.
+        first: The scores of the first group.
+        second: The scores of the other group, or of the reference.
         varies: What the groups differ in.
-        name: What both were given.
-        metric: What a score is, with its bounds; by default the first group's metric (`with_inferred_bounds`).
+        name: The test's title.
+        metric: The metric with its bounds; by default the first group's (`with_inferred_bounds`).
         keys: The items; by default all at which both have a score.
-        margin: What counts as a tie, as a share of the metric's range.
+        margin: The greatest difference in a tie, as a share of the metric's range.
         family: Comparisons of one family have their p values adjusted together (`adjust_comparisons`).
 
     Returns:
@@ -316,10 +315,9 @@ E = TypeVar("E", bound=HasComparison)
 
 
 def adjust_effects(effects: Iterable[E]) -> list[E]:
-    """Return effects whose comparisons are tested and adjusted together (`adjust_comparisons`).
+    """Return effects whose comparisons are adjusted together (`adjust_comparisons`).
 
-    Args:
-        effects: Dataclasses with a field `comparison`; those in which it is None stay as they are.
+    Effects without a comparison stay as they are.
     """
     all_effects = list(effects)
     comparisons = iter(adjust_comparisons(effect.comparison for effect in all_effects))
@@ -330,7 +328,7 @@ def adjust_effects(effects: Iterable[E]) -> list[E]:
 
 
 def with_inferred_bounds(scores: Sequence[ItemScores]) -> Metric:
-    """Return the metric of one test's scores; unknown bounds are inferred from the scores."""
+    """Return the metric of one test's scores; unknown bounds are 0 and 1 if all scores are within these."""
     share = all(side.inferred and all(0 <= value <= 1 for value in side.values.values()) for side in scores)
     return replace(scores[0].metric, low=0, high=1) if share else scores[0].metric
 
@@ -344,13 +342,13 @@ class EffectKind:
 
     Attributes:
         name: The name of their frame.
-        doc: What a row of it is; also the description of an effect in the JSON Schema.
+        doc: Describes a row of the frame; also an effect in the JSON Schema.
         columns: Their columns in the frame, in JSON and in the report's table.
         id: The id of the table; "" where there is none.
         title: The first words of its caption.
         caption: What the caption says after the title.
-        table: Names of the columns that it shows.
-        words: The effects of a table -> more words.
+        table: Names of the columns that the table shows.
+        words: The effects of a table -> more words in braces.
     """
 
     name: str
@@ -368,8 +366,7 @@ class Effect:
     """The results of a group against those of a reference on the same items, where one thing differs.
 
     Attributes:
-        kind: How effects of its kind are reported.
-        comparison: The comparison; the second side is the reference.
+        comparison: Its second side is the reference.
     """
 
     kind: ClassVar[EffectKind]
@@ -415,11 +412,11 @@ def comparison_columns(
     """Return the columns that effects of all kinds have.
 
     Args:
-        first: What the mean of the group is, and its heading.
+        first: Description and heading of the group's mean.
         second: Name, description and heading of the reference's mean.
-        difference: What the difference is.
-        family: Over what p values are adjusted.
-        verdict: What "first" means as a verdict; "" if there is none.
+        difference: Description of the difference.
+        family: The tests over which p values are adjusted.
+        verdict: The meaning of the verdict "first"; "" if there is no verdict.
         interval: The attribute of the comparison that has the difference with its interval.
     """
     return (

@@ -1,6 +1,6 @@
-"""What a demand costs a model: two values of an option at the same items, by an environment's contrasts.
+"""The cost of a demand for a model: two values of an option at the same items, by an environment's contrasts.
 
-What a demand costs two models is compared likewise: the costs at the same items are paired.
+Costs for two models are compared by pairing the costs at the same items.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -46,7 +46,6 @@ class ContrastEffect(Effect):
     """The cost of a demand: the results of one model without it less those with it, at the same items.
 
     Attributes:
-        contrast: What is compared.
         ratio: The 50 % horizon with the demand divided by the one without it; None where there are no horizons.
     """
 
@@ -112,8 +111,8 @@ class ContrastEffect(Effect):
 def contrast_effects(all_rows: Iterable[Row]) -> list[ContrastEffect]:
     """Return the cost of each demand for each model, by the headline metric.
 
-    The tests of one model at one environment are one family. Episodes that a teacher has played, and those of searches,
-    are left out.
+    The tests of one model with its settings at one environment are one family. Episodes that a teacher has played, and
+    those of searches, are left out.
     """
     played = group_by((row for row in all_rows if not row.guided and not row.adaptive), lambda row: row.group)
     contrasts = {env: _contrasts_of_groups(groups) for env, groups in group_by(played, lambda group: group.env).items()}
@@ -202,7 +201,10 @@ def _ladder_end(rows: Sequence[Row]) -> int | None:
 def _scores_at_same_items(
     first: ItemScores, second: ItemScores, ended: Mapping[RunKey, int | None]
 ) -> tuple[ItemScores, ItemScores]:
-    """Return both scores with common keys; items above the level at which a ladder ended count as 0."""
+    """Return both scores with common keys.
+
+    Items of the other side above the level at which a side's ladder ended have the metric's least value; 0 without one.
+    """
     keys = {(key.level, key.instance): key for side in (second, first) for key in side.values}
 
     def common_key(key: ItemKey) -> ItemKey:
@@ -236,7 +238,7 @@ def ratio_text(ratio: HorizonRatio | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How far one model reaches with each value of an option, and what each demand costs it.
+    """The horizon of one model with each value of an option, and the cost of each demand.
 
     Attributes:
         group: Model, task and settings, without the option.
@@ -250,7 +252,7 @@ class Profile:
 
     @property
     def text(self) -> str:
-        """The profile in two sentences: the horizons, and the demands with the highest costs."""
+        """The profile in two sentences: the horizons, and the demands with a significant cost, the highest first."""
         env, name = self.group.environment, one_line(self.group.model, LONGEST)
         places = group_by(self.horizons, lambda value: position_text(self.horizons[value]))
         reached = "; ".join(f"{', '.join(values)}: {place}" for place, values in places.items())
@@ -278,9 +280,7 @@ def _mean_cost_text(effect: ContrastEffect) -> str:
 def contrast_profiles(effects: Iterable[ContrastEffect], horizons: Iterable[Horizon]) -> list[Profile]:
     """Return the profile of each model that has effects of an option whose values have tables of their own.
 
-    Args:
-        effects: What demands cost (`contrast_effects`).
-        horizons: The horizons of the same results.
+    Models without a 50 % horizon on the environment's first axis are left out.
     """
     at_half = [horizon for horizon in horizons if horizon.share == SHARES[0]]
     by_rest = group_by(at_half, lambda horizon: key_without_settings(horizon.group, _option(horizon.group)))
@@ -308,11 +308,9 @@ def _option(group: RunKey) -> str:
 
 
 def contrast_text(all_rows: Iterable[Row], horizons: Iterable[Horizon] = ()) -> str:
-    """Return profiles and the costs of demands as aligned tables of plain text; "" if there are none.
+    """Return the costs of demands as aligned tables of plain text, and profiles; "" if there are none.
 
-    Args:
-        all_rows: The results.
-        horizons: Their horizons.
+    `horizons` are those of the same rows; without them there are no profiles.
     """
     effects = contrast_effects(all_rows)
     profiles = contrast_profiles(effects, horizons)
@@ -324,7 +322,7 @@ def contrast_text(all_rows: Iterable[Row], horizons: Iterable[Horizon] = ()) -> 
 
 
 def _cost_notes(effects: Sequence[ContrastEffect]) -> list[str]:
-    """Return the notes that the table of some costs needs, as sentences."""
+    """Return the notes below a table of costs, as sentences."""
     costs, items = list(map(_cost_text, effects)), effects[0].group.environment.presentation.items
     cases = (
         (
@@ -363,14 +361,7 @@ def _cost_lines(effects: Sequence[ContrastEffect]) -> tuple[list[list[str]], lis
 
 @dataclass(frozen=True, slots=True)
 class CostDifference:
-    """What a demand costs one model less what it costs another, at the same items.
-
-    Attributes:
-        contrast: The demand.
-        first: Its cost for the one model.
-        second: Its cost for the other.
-        comparison: The paired comparison of both.
-    """
+    """The cost of a demand for one model minus its cost for another, at the same items."""
 
     contrast: Contrast
     first: ContrastEffect
@@ -393,7 +384,7 @@ class CostDifference:
 
 
 def compare_costs(first: Iterable[Row], second: Iterable[Row]) -> list[CostDifference]:
-    """Compare what each demand costs the models of two sides, at the items that both met with and without it.
+    """Compare the costs of each demand for the models of two sides, at the items that both met with and without it.
 
     The tests of two models at one environment are one family.
     """
@@ -413,7 +404,7 @@ def compare_costs(first: Iterable[Row], second: Iterable[Row]) -> list[CostDiffe
 
 
 def _demand_key(effect: ContrastEffect) -> tuple[Contrast, Hashable]:
-    """Return what costs of two models must share to be compared: contrast, environment and settings."""
+    """Return the contrast, environment and settings that costs of two models must share to be compared."""
     return effect.contrast, comparison_key(effect.group.without_option(effect.contrast.option))
 
 
@@ -433,7 +424,7 @@ def _cost_scores(effect: ContrastEffect) -> ItemScores:
 
 
 def cost_differences_text(differences: Sequence[CostDifference]) -> str:
-    """Return the demands in which two models differ as an aligned table of plain text; "" if there are none."""
+    """Return the differences between two models' costs as an aligned table of plain text; "" if there are none."""
     if not differences:
         return ""
     lines = [["What each demand costs", "A", "B", "A − B", "p (Holm)", "verdict"]]

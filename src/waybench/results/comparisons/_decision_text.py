@@ -1,4 +1,4 @@
-"""Decisions in words: what was decided, by how much, and what was not played."""
+"""Decisions as text: the verdict, the size of the difference, and the units that were not played."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,10 @@ _LONGEST_NAME = 48
 
 
 def fixed_test_items(decision: Decision) -> int | None:
-    """Return the items of a fixed test that is planned for the margin, at the observed share of disagreement."""
+    """Return the items of a fixed test that is planned for the margin, at the observed share of disagreement.
+
+    None without units, and for more than two models, clusters, and scores other than 0 and 1.
+    """
     if len(decision.plan.models) > 2 or not decision.units:
         return None
     won, lost, _ = decision.counts

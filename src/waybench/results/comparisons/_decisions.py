@@ -1,4 +1,4 @@
-"""Comparisons that end as soon as they are decided: what is fixed beforehand, and the decision from the logs."""
+"""Comparisons that end as soon as they are decided: the plan, fixed beforehand, and the decision from the logs."""
 
 import hashlib
 import json
@@ -34,16 +34,14 @@ _MOST_FILE = 1 << 28  # bytes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionPlan:
-    """What is fixed of a comparison before the first reply; only `limit` may be raised.
+    """The plan of a comparison, which is fixed before the first reply; only `limit` may be raised.
 
     Attributes:
-        task: The task's name.
-        stream: What tells its stream from others.
-        unit: What a unit of the stream is called.
-        population: What the decision is about, in words.
+        stream: Identifies its stream of items.
+        unit: The name of a unit of the stream, such as "item".
+        population: The items that the decision is about, in words.
         limit: Most units.
-        models: The models.
-        rule: When it ends.
+        rule: When the comparison ends.
     """
 
     task: str
@@ -83,7 +81,7 @@ def read_plan(values: Mapping[str, Any]) -> DecisionPlan:
     """Read a plan from a JSON value, which comes from outside.
 
     Raises:
-        UsageError: If it is none.
+        UsageError: If it is not a plan, or one of another version.
     """
     try:
         models = tuple(map(str, values["models"]))
@@ -108,8 +106,8 @@ class UnitScores:
     """The scores of a unit of the stream.
 
     Attributes:
-        items: The item's names and hashes.
-        scores: Of each model its score at each item, from 0 to 1; NaN for one that is lost or was not played.
+        items: Name and hash of each item.
+        scores: For each model its score at each item, from 0 to 1; NaN for one that is lost or was not played.
     """
 
     items: tuple[tuple[str, str], ...]
@@ -125,14 +123,13 @@ class UnitScores:
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """What a comparison has decided, from the gapless prefix of its stream.
+    """The decision of a comparison, from the gapless prefix of its stream.
 
     Attributes:
-        plan: What was fixed.
         units: The units that were looked at.
-        looks: The evidence after each of them, that of each model against each other one.
+        looks: After each unit, the evidence that each model is better than each other one.
         race: The comparison after the last look.
-        tokens: Tokens of an item and model on average; None if not known.
+        tokens: Mean tokens of an attempt; None if those of some attempt are not known.
         problem: Why the file beside the logs does not agree with these; "" if it does.
     """
 
@@ -185,7 +182,7 @@ class Decision:
 
     @cached_property
     def means(self) -> Mapping[str, float | None]:
-        """Each model's mean at the stop over the units that it played; too uncertain for a rank."""
+        """Each model's mean at the stop over the items with a score, None without any; too uncertain for a rank."""
         means: dict[str, float | None] = {}
         for number, model in enumerate(self.plan.models):
             scores = [score for unit in self.units for score in unit.scores[number] if not isnan(score)]
@@ -223,10 +220,8 @@ class Decision:
 def decide(plan: DecisionPlan, rows: Iterable[Row]) -> Decision:
     """Return the decision that the rows of a stream lead to.
 
-    Args:
-        plan: What was fixed.
-        rows: Rows of any runs; those of other streams and models are left out. Of a model that ran with several
-            settings the last one counts.
+    Rows of other streams and models are left out. For a model that ran with several settings, those of its last row
+    count.
     """
     possible = ("", UNCONFIRMED, UNFINISHED)
     own = [
@@ -295,7 +290,8 @@ def _mean_share_of_range(attempts: Sequence[Row]) -> float:
 def stored_decisions(rows: Iterable[Row]) -> list[Decision]:
     """Return the decisions of all comparisons with a file beside the logs of some rows.
 
-    A file that does not agree with the logs has a problem that names the unit.
+    A decision whose file does not agree with the logs has a problem that names the unit. Files that are no decisions
+    are left out.
     """
     by_folder = group_by((row for row in rows if row.stream is not None and row.log), lambda row: _log_folder(row.log))
     return [decision for folder, in_folder in by_folder.items() for decision in _decisions_in(folder, in_folder)]
@@ -314,7 +310,7 @@ def _decisions_in(folder: Path, rows: Sequence[Row]) -> Iterator[Decision]:
 def compare_with_stored(decision: Decision, stored: Mapping[str, Any]) -> Decision:
     """Return a decision, with a problem if its stored scores differ from those of the logs.
 
-    What was lost may have a result by now.
+    A score that was lost when the file was written may be known by now.
     """
     computed = [unit.to_json() for unit in decision.units]
     units: Any = stored.get("units") or []
@@ -331,7 +327,7 @@ def compare_with_stored(decision: Decision, stored: Mapping[str, Any]) -> Decisi
 
 
 def _scores_agree(stored: object, computed: Mapping[str, Any]) -> bool:
-    """Return whether stored scores of units equal those of the logs, apart from lost ones."""
+    """Return whether the stored scores of a unit equal those of the logs, apart from lost ones."""
     if not isinstance(stored, dict):
         return False
     values = cast(Mapping[str, Any], stored)
@@ -374,7 +370,8 @@ def fix_plan(folder: Path, plan: DecisionPlan) -> None:
     """Write a plan beside the logs before the first reply; an existing one must be equal, except for its limit.
 
     Raises:
-        UsageError: If the folder has a comparison of the same models on the same items with another rule.
+        UsageError: If the folder has a comparison of the same models on the same items with another rule, or its file
+            cannot be read.
     """
     path = folder / plan.file_name
     stored: Mapping[str, Any] = read_decision(path) if path.is_file() else {}

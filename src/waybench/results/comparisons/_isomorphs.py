@@ -77,10 +77,8 @@ class TwinEffect(Effect):
 def twin_pairs(scores: Iterable[ItemScores]) -> list[tuple[ItemScores, ItemScores]]:
     """Return the scores of each model at an environment and at its twin, in pairs.
 
-    Both are of the same set of items with the same options. Scores without a counterpart are left out.
-
-    Args:
-        scores: Scores of any environments; those of other tasks are ignored.
+    Both are of the same set of items with the same options and the same metric. Scores without a counterpart, and those
+    of tasks that are not ours, are left out.
     """
     ours = [side for side in scores if side.env]
     by_identity = {side.identity(version=0): side for side in ours}
@@ -94,9 +92,9 @@ def compare_twins(
     """Compare the results of models at environments and at their twins; all comparisons are one family.
 
     Args:
-        scores: Scores of any environments.
-        margin: What counts as a tie, as a share of the metric's range.
-        is_chosen: The name of a task -> whether it, or its twin's task, is compared.
+        scores: Scores of any tasks; those without a counterpart are left out.
+        margin: The greatest difference in a tie, as a share of the metric's range.
+        is_chosen: The name of a task -> whether it is compared; of a task and its twin's, one is enough.
     """
     pairs = [(side, twin) for side, twin in twin_pairs(scores) if is_chosen(side.task) or is_chosen(twin.task)]
     return adjust_comparisons(
@@ -189,11 +187,12 @@ _ISOMORPHS = EffectKind(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsomorphEffect(Effect):
-    """What a model's results at original items are beside those at isomorphic ones.
+    """The results of a model at original items against those at isomorphic ones.
 
     Attributes:
-        comparison: The comparison. The first side are the original items. The second side are the isomorphic items with
-            the original items' keys: of an item with several isomorphic ones their mean.
+        comparison: Its first side are the original items. The second side are the isomorphic items with the original
+            items' keys: of an item with several isomorphic ones their mean.
+        numbers: The numbers of the isomorphic sets, rising.
         same: Number of isomorphic items left out since the original set has the same instance, so that they are not
             new: small mazes that are symmetrical, for example.
         forms: Of each original item with two forms or more, the value in each form, the original's included.
@@ -208,7 +207,8 @@ class IsomorphEffect(Effect):
     def agreement(self) -> IntervalEstimate | None:
         """Agreement of the results in two forms of an item: 1 minus their mean difference, as a share of the range.
 
-        Of solved items it is the share of pairs of forms with the same result. None where the metric has no bounds.
+        For a metric that is 0 or 1 it is the share of pairs of forms with the same result. None where the metric has no
+        bounds, and without items in several forms.
         """
         metric = self.comparison.metric
         if metric.low is None or metric.high is None or not self.forms:
@@ -223,7 +223,7 @@ class IsomorphEffect(Effect):
 
     @property
     def worst(self) -> IntervalEstimate | None:
-        """The mean over items of the worst value in any of an item's forms."""
+        """The mean over items of the worst value in any of an item's forms; None without items in several forms."""
         metric = self.comparison.metric
         worst = max if metric.better == "lower" else min
         values = [worst(forms) for forms in self.forms.values()]
@@ -294,8 +294,8 @@ def compare_isomorphs(
     """Compare the results of models at original items with those at isomorphic ones; all comparisons are one family.
 
     Args:
-        scores: Scores of any environments; those of other tasks are ignored.
-        margin: What counts as a tie, as a share of the metric's range.
+        scores: Scores of any tasks; those of tasks that are not ours are left out.
+        margin: The greatest difference in a tie, as a share of the metric's range.
         is_chosen: The name of a task -> whether it is compared.
     """
     ours = (side for side in scores if side.env and is_chosen(side.task))

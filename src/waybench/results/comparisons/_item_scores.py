@@ -1,4 +1,4 @@
-"""Which groups are compared, and the scores of one group at one test, item by item."""
+"""The groups that can be compared, and the scores of one group at one test, item by item."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ SOLVED = "solved"  # what every environment can be compared by, beside its metri
 
 
 class ComparisonKey(NamedTuple):
-    """What models must have in common to be compared.
+    """The settings that groups must share to be compared.
 
     Attributes:
         key: The key of the set of items.
@@ -50,7 +50,7 @@ class ComparisonKey(NamedTuple):
 def comparison_key(group: RunKey) -> ComparisonKey:
     """Return the settings that two groups must share to be compared, such as the environment and its options.
 
-    How a model was run, its temperature and the like, is the model's own matter, and so is the task's name.
+    The settings of the model, such as its temperature, and the task's name are not among them.
     """
     env = group.environment
     names = {option.name for option in (*env.playing.options, *env.items.options)} | TEST_SETTINGS
@@ -62,7 +62,7 @@ def match_groups(groups: Iterable[RunKey], varies: str = MODEL) -> list[list[Run
     """Return lists of groups that differ in one thing only, in order of first appearance.
 
     Args:
-        groups: The groups. One that differs from no other in this thing alone is a list of its own.
+        groups: One that differs from no other in this thing alone is a list of its own.
         varies: `MODEL`, or the name of an option.
     """
     return list(
@@ -93,8 +93,8 @@ def failure_kinds(env: str) -> tuple[FailureKind, ...]:
 def main_failure(row: Row) -> FailureKind | None:
     """Return the main cause of an episode's failure, as its environment defines it.
 
-    It is None if the episode was solved or does not count, where a game of a fixed length came to its end, and with a
-    teacher, who caused the end.
+    None if the episode was solved or is excluded, where a game of a fixed length came to its end, and with a teacher,
+    who caused the end.
     """
     if not row.is_included or row.guided or not row.failure:
         return None
@@ -115,8 +115,8 @@ class Failures:
     """How attempts failed.
 
     Attributes:
-        attempts: Number of attempts that count, without those of a teacher.
-        kinds: Of each kind the number of those that failed so; kinds that did not occur may be left out.
+        attempts: Number of included attempts, without those of a teacher.
+        kinds: Number of attempts that failed, by kind; kinds that did not occur may be left out.
     """
 
     attempts: int
@@ -145,10 +145,7 @@ def count_failures(episodes: Iterable[Row]) -> Failures:
 
 
 def has_fixed_length(episodes: Sequence[Row]) -> bool:
-    """Return whether all counted episodes of an environment ended at their limit on turns.
-
-    Such an end says nothing of the player.
-    """
+    """Return whether all included episodes of an environment ended at their limit on turns; True without any."""
     counted = [row for row in episodes if row.is_included and not row.guided]
     return all(row.end == End.TURN_LIMIT and main_failure(row) in (None, TURN_LIMIT) for row in counted)
 
@@ -160,24 +157,23 @@ class ItemScores:
     Attributes:
         model: The model as the user named it.
         test: Identifies the test: only scores of the same test are compared.
-        name: The test's name.
-        details: What distinguishes the test from others of this name, as words by name.
-        settings: How the model was run, and whatever else is not the test's.
-        metric: What a value is.
-        inferred: Whether the metric's bounds are not known: a share, if all values are from 0 to 1.
-        values: What a single attempt gives on average, by item.
+        name: The test's title.
+        details: Words that distinguish the test from others of this title, by name.
+        settings: The settings that are not the test's, such as those of the model.
+        inferred: Whether the metric's bounds are not known: they are 0 and 1 if all values are within these.
+        values: Mean of a single attempt, by item.
         steps: Of a series, which is averaged over its steps, the number at each step, by item; empty of a metric.
         missing: Items of which all attempts ended in infrastructure errors.
-        incomplete: What the value can be at the items of which some attempts have no result, the least one first; None
-            where there is no least or no greatest one.
+        incomplete: The least and the greatest possible value at the items of which some attempts have no result; None
+            for an end that is unbounded.
         unconfirmed: Items with an attempt that does not replay, whose record may have been changed.
         undefined: Items that were tried and have no value, as where no answer could be read.
         failures: The kinds of failure of the attempts that failed, by item.
         failure_kinds: All kinds in which an attempt at the test can fail.
         first_errors: The first errors of the attempts that failed, by item.
         attempts: Number of attempts that are included, by item.
-        inputs: Stands for the text that was shown, by item; none where an item's instance identifies it.
-        reasoning_sent_back: What of the reasoning of earlier replies later requests repeated (`counts_text`); "" if
+        inputs: A hash of the text that was shown, by item; empty where an item's instance identifies it.
+        reasoning_sent_back: How much of the reasoning of earlier replies later requests repeated (`counts_text`); "" if
             there was nothing to repeat, or if it is not known.
         logs: The logs that the scores come from.
         group: Model, task and settings; None of a task that is not ours.
@@ -218,7 +214,7 @@ class ItemScores:
 
     @property
     def settings_key(self) -> str:
-        """A text that is equal for equal settings, in whatever order they are."""
+        """A text that is equal for equal settings, in any order."""
         return repr(sorted((name, repr(value)) for name, value in self.settings.items()))
 
     @property
@@ -230,7 +226,7 @@ class ItemScores:
     def values_at(self, keys: Iterable[ItemKey]) -> list[float]:
         """Return one value for each of these items, whose mean is the score of the set.
 
-        Of a series it is that of its curve, in which every step has the same weight (`contributions`).
+        The score of a series is the mean of its curve, in which every step has the same weight (`curve_contributions`).
         """
         if not self.steps:
             return [self.values[key] for key in keys]
@@ -269,12 +265,13 @@ def item_scores(all_rows: Iterable[Row], metric: str = "", *, needed: bool = Tru
 
     Args:
         all_rows: The rows.
-        metric: The metric's name, or "solved"; by default what an environment is judged by (`headline_spec`).
-            Environments that have no such metric are left out.
+        metric: The metric's name, or "solved"; by default an environment's headline (`headline_spec`). Environments
+            that have no such metric are left out.
         needed: Whether some environment must have it.
 
     Raises:
-        UsageError: If no environment has a needed metric, or a single item has no value of it.
+        UsageError: If no environment has a needed metric, no record replays, or the metric is a ratio over the whole
+            set, so that single items have no value.
     """
     possible = ("", UNCONFIRMED, UNFINISHED)
     by_group = group_by((row for row in all_rows if row.exclusion_reason in possible), lambda row: row.group)
@@ -382,7 +379,7 @@ def _incomplete_ranges(
     metric: Metric,
     values_at: Callable[[Items], Mapping[ItemKey, float]],
 ) -> Mapping[ItemKey, Range]:
-    """Return the possible values at items where some attempts have no result."""
+    """Return the least and greatest possible value at items where some attempts have no result; None if unbounded."""
     lacking = {item_key(row) for row in rows if not row.is_included} & items.keys()
     filled = [values_at(tried) for tried in lost.filled] if lacking else []
     open_low, open_high = (metric.name in names for names in lost.unbounded)

@@ -1,4 +1,4 @@
-"""Effects of how a model is run: its settings, and an agent around it."""
+"""Effects of a model's settings, and of an agent around it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -106,8 +106,8 @@ _PAIR: Mapping[str, Json] = {"items": {"type": "number"}, "minItems": 2, "maxIte
 class SettingEffect:
     """The effect of one setting: two of its values on the same items, all else being the same.
 
-    Its columns say what its fields are. The first group has the lesser value where values have an order; a default
-    comes first. The comparison is that of the second group's tokens with the first group's; None if they are not known.
+    Its columns describe its fields. The first group has the lesser value where values have an order; a default comes
+    first. The comparison is that of the second group's tokens with the first group's; None if they are not known.
     """
 
     kind: ClassVar[EffectKind] = _SETTINGS
@@ -137,7 +137,10 @@ class SettingEffect:
 
     @property
     def adjusted(self) -> float | None:
-        """The p value, adjusted (Holm) for all pairs of values of this setting that can show an effect."""
+        """The p value, adjusted (Holm) for all pairs of values of this setting with all else equal.
+
+        None if tokens are not known, or no result could have shown an effect.
+        """
         return self.comparison and self.comparison.adjusted
 
     @property
@@ -204,7 +207,7 @@ def setting_effects(all_rows: Iterable[Row]) -> list[SettingEffect]:
       one-sided tests in one; Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987);
     * "cannot tell": all else.
 
-    An effect on tokens is none on results, and replies may differ by chance alone.
+    An effect on tokens is no effect on results, and replies may differ by chance alone.
     """
     items = {group: group_by_item(rows) for group, rows in group_by(all_rows, lambda row: row.group).items()}
     names = dict.fromkeys(name for group in items for name in model_settings(group) if name != SERVER)
@@ -341,7 +344,7 @@ _AGENTS = EffectKind(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentEffect(Effect):
-    """What a model with an agent around it scores and costs beside the bare model.
+    """The scores and costs of a model with an agent around it against those of the bare model.
 
     Attributes:
         tokens: Mean tokens of an attempt, input and output: with the agent, and of the bare model; None if not known.
@@ -402,7 +405,7 @@ def _gain_per_unit(gain: float, spent: tuple[float, float] | None, unit: int) ->
 def agent_effects(all_rows: Iterable[Row]) -> list[AgentEffect]:
     """Return the effect of each agent on each model that was also run without one, all else being the same.
 
-    Episodes with a teacher are left out, those of searches, and environments whose headline is a share of something.
+    Left out are episodes with a teacher, those of searches, and environments whose headline is a ratio (`Metric.per`).
     """
     by_group = group_by((row for row in all_rows if not row.guided and not row.adaptive), lambda row: row.group)
     effects = (_agent_effect(group, bare, by_group) for group, bare in without_option(by_group, AGENT).items())
@@ -424,7 +427,7 @@ def _agent_effect(group: RunKey, bare: RunKey, by_group: Mapping[RunKey, Sequenc
         return None
 
     def mean_spent(of: Callable[[Row], float | None]) -> tuple[float, float] | None:
-        """Return the mean of a number over the common items, with the agent and without."""
+        """Return the mean of a number over the common items, with the agent and without; None if one is not known."""
         means: list[float] = []
         for side in items:
             values: Mapping[ItemKey, float] = item_values(side, metric, of)

@@ -1,4 +1,4 @@
-"""Comparisons of models at the same test, also at tasks that are not ours, and what a pilot says of their power."""
+"""Comparisons of models at the same test, also at tasks that are not ours, and assumptions on power from a pilot."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -136,7 +136,7 @@ def _numeric_scores(seen: Seen) -> Iterator[tuple[str, float | None]]:
 
 
 def _failure_kind(stops: Mapping[tuple[str, Any, int], FailureKind], sample: _Scored) -> FailureKind:
-    """Return the kind of a sample's failure, by its last stop reason (`stops`), limit or answer."""
+    """Return the kind of a sample's failure, by its stop reason (`stops`), limit or answer."""
     seen = sample.seen
     if stopped := stops.get((sample.log.location, seen.id, seen.epoch)):
         return stopped
@@ -162,7 +162,7 @@ def _stop_kinds(samples: Iterable[_Scored]) -> dict[tuple[str, Any, int], Failur
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unpaired:
-    """Scores that could not be compared."""
+    """Scores that could not be compared, with the reason; `first` says whether they are of the first side."""
 
     scores: ItemScores
     first: bool
@@ -174,17 +174,12 @@ def compare_sides(
 ) -> tuple[list[Comparison], list[Unpaired]]:
     """Compare two sides at all tests that both were given; all comparisons are one family.
 
-    Where a side has several groups of scores at a test, those belong together that have the same model and settings,
+    Where a side has several groups of scores at a test, those are paired that have the same model and settings,
     otherwise the same settings, otherwise the same model, and otherwise those of which there is one left on either
-    side.
-
-    Args:
-        first: The scores of the first side.
-        second: The scores of the second side.
-        margin: What counts as a tie, as a share of the metric's range.
+    side. `margin` is the greatest difference in a tie, as a share of the metric's range.
 
     Returns:
-        The comparisons, in the first side's order, and what could not be compared.
+        The comparisons, in the first side's order, and the scores that could not be compared.
     """
     comparisons: list[Comparison] = []
     unpaired: list[Unpaired] = []
@@ -209,10 +204,7 @@ def compare_pairs(pairs: Iterable[tuple[ItemScores, ItemScores]]) -> list[Compar
 
     All comparisons of models are one family, at whatever test: of many equal models, at most one report in twenty shows
     any of them as better. Comparisons with embedded players are a family of their own, since their number says nothing
-    of the models.
-
-    Args:
-        pairs: Scores of the same test. Those without an item at which both have a value are left out.
+    of the models. Each pair is of the same test; one without an item at which both have a value is left out.
     """
     all_pairs = list(pairs)
     names = _test_names(scores for pair in all_pairs for scores in pair)
@@ -227,12 +219,8 @@ def compare_all_pairs(all_rows: Iterable[Row], metric_names: Sequence[str]) -> l
     """Compare all pairs of groups on their common items, by some metrics, untested (MANGO, Tables 1, 9, 11 and 12).
 
     They are in order of first appearance, and a pair without a common item is left out. Items are the same if their
-    level, id and instance are; a question about another prefix of a walkthrough is another one.
-
-    Args:
-        all_rows: The rows.
-        metric_names: The metrics; those that an environment does not have are left out, and so are shares
-            (`Metric.per`), for which a single item has no weight of its own.
+    level, id and instance are. Metrics that an environment does not have are left out, and so are ratios
+    (`Metric.per`), for which a single item has no weight of its own.
     """
     by_group = {group: group_by_item(rows) for group, rows in group_by(all_rows, lambda row: row.group).items()}
     comparisons: list[Comparison] = []
@@ -297,7 +285,7 @@ def assumptions_from_pilot(
 
     Args:
         scores: The models' scores.
-        correlation: The correlation for tests that a single model was given.
+        correlation: The correlation between two models that is assumed for tests that a single model was given.
 
     Returns:
         The assumptions, and a line on each test that gives none.

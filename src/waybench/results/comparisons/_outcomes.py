@@ -1,4 +1,4 @@
-"""The verdict first: what comparisons of two models at several tasks say together, in a sentence."""
+"""The conclusion of all comparisons of two models at several tasks, in a sentence."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,12 +13,7 @@ from waybench.results.stats._verdicts import Verdict
 
 @dataclass(frozen=True, slots=True)
 class ItemCost:
-    """What an attempt at an item takes on average.
-
-    Attributes:
-        tokens: Tokens of requests and replies; None if not known.
-        cost: Dollars; None if not known.
-    """
+    """Mean tokens of requests and replies, and mean dollars, of an attempt at an item; None if not known."""
 
     tokens: float | None
     cost: float | None
@@ -38,13 +33,11 @@ def item_costs(rows: Iterable[Row]) -> dict[RunKey, ItemCost]:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the comparisons of two models say together.
+    """The conclusion of the comparisons of two models.
 
     Attributes:
-        first: The one model's name, in a line.
-        second: The other's.
+        first: The first model's name, in a line.
         comparisons: Their comparisons, one for each task, whose p values are adjusted together.
-        costs: What an attempt at an item takes, as far as known.
     """
 
     first: str
@@ -163,15 +156,14 @@ def outcomes(
     """Return the outcome of each pair of models.
 
     Args:
-        comparisons: The comparisons.
-        costs: What an attempt at an item takes, as far as known.
+        comparisons: Comparisons of any models.
+        costs: Mean costs of an attempt of each group, as far as known.
         order: The models, the best one first, which is the first side of each pair; others are left out. By default
             all pairs are taken as they are, in the order of their comparisons.
     """
     places = {model: number for number, model in enumerate(order)}
 
     def model_pair(pair: Comparison) -> tuple[str, str]:
-        """Return the names of both models."""
         return pair.first.model, pair.second.model
 
     def rank_pair(pair: Comparison) -> list[int]:

@@ -26,12 +26,9 @@ from waybench.results.stats._verdicts import MARGIN
 
 
 def ordered_presentations(env: str, option: str, names: Collection[str]) -> tuple[list[str], str]:
-    """Return values of an option in the order in which an environment lists them, and the reference.
+    """Return values of `WORDING` or `LANGUAGE` in the order in which an environment lists them, and the reference.
 
-    Args:
-        env: The environment's id.
-        option: `WORDING` or `LANGUAGE`.
-        names: The values.
+    The reference is the option's default if it is among the values, otherwise the first value; "" without values.
     """
     if option == LANGUAGE:
         choices, default = languages_of(registry.load(env)), str(LANGUAGE_OPTION.default)
@@ -54,10 +51,10 @@ def compare_presentations(
     Each wording or language is compared with the environment's default, or with the first that was run.
 
     Args:
-        scores: Scores of any environments.
-        margin: What counts as a tie, as a share of the metric's range.
+        scores: Scores of any tasks; those of tasks that are not ours are left out.
+        margin: The greatest difference in a tie, as a share of the metric's range.
         is_chosen: The name of a task -> whether it is compared.
-        option: What the presentations differ in: `WORDING` or `LANGUAGE`, which groups in the default lack.
+        option: `WORDING`, or `LANGUAGE`, which groups in the default language lack.
     """
     return adjust_comparisons(
         compare(side, reference, option, name=f"{side.name}, {value} against {reference_value}", margin=margin)

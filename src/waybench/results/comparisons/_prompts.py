@@ -98,7 +98,7 @@ Items = Mapping[ItemKey, Sequence[Row]]
 
 
 class WordingScore(NamedTuple):
-    """The score in one wording, at the items that were given in all of them; its columns say what its fields are.
+    """The score in one wording, at the items that were given in all of them; its columns describe its fields.
 
     The comparison is that with the reference wording; None for the reference itself.
     """
@@ -112,13 +112,13 @@ class WordingScore(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordingEffect:
-    """The scores of one model in several wordings of the same items; its columns say what its fields are.
+    """The scores of one model in several wordings of the same items; its columns describe its fields.
 
     The reference wording is the environment's default, or the first that was run. The spread has no interval, since the
     same data decided which wordings are the best and the worst one: where wordings make no difference at all, it is
     above 0 by chance. The worst of an item's wordings is the score that holds whatever the wording is. Chance in the
     replies lowers it too: the worst of several attempts in the same wording is also below their mean. Items with an
-    attempt in some wordings only, as where a ladder ended in one, are in no number.
+    attempt in some wordings only, as where a ladder ended in one, are excluded.
     """
 
     kind: ClassVar[EffectKind] = EffectKind(
@@ -149,7 +149,7 @@ def wording_effects(all_rows: Iterable[Row]) -> list[WordingEffect]:
     Groups are compared that differ in nothing but the wording, at the items that were given in all of these. Each
     wording is compared with one that was chosen before the results were known, for the gap between the best and the
     worst of them is greatest by selection. Episodes with a teacher are left out, and environments whose headline is a
-    share of something (`Metric.per`), for which a single item has no weight of its own.
+    ratio (`Metric.per`), for which a single item has no weight of its own.
     """
     free = [row for row in all_rows if not row.guided]
     by_group = group_by((row for row in free if WORDING in dict(row.group.options)), lambda row: row.group)
@@ -261,8 +261,8 @@ class ExamplesEffect(GroupResult):
     Attributes:
         group: The group with examples.
         items: Items with attempts that are included in both groups; no others are compared.
-        metrics: For each metric, the mean over these items of the value with examples minus the value without (of what
-            a single attempt gives), with an interval for pairs.
+        metrics: For each metric, the mean over these items of a single attempt's value with examples minus the value
+            without, with an interval for pairs.
         curves: For each series, the mean of its curve over the steps with examples minus the one without.
     """
 

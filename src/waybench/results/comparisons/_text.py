@@ -53,8 +53,8 @@ def comparisons_text(
 
     Args:
         comparisons: The comparisons.
-        unpaired: What could not be compared.
-        margin: The margin of ties, as a share of a metric's range.
+        unpaired: The scores that could not be compared.
+        margin: The greatest difference in a tie, as a share of a metric's range.
         origins: Where each side comes from, shown beside its model's name; "" for nothing.
     """
     blocks: list[str] = []
@@ -126,9 +126,9 @@ class ComparisonCells(NamedTuple):
 
     Attributes:
         difference: The first mean minus the second.
-        p: The p value after Holm's procedure over the comparisons that were made together and can show a difference;
-            the comparison's own, marked as unadjusted, where it cannot.
-        verdict: The verdict in words, the first side being A: "A better", "tied", "not shown".
+        p: The p value after Holm's procedure over the comparisons of the family that can show a difference; the
+            unadjusted one, marked as such, where this one cannot.
+        verdict: The verdict, with A for the first side: "A better", "tied", "not shown".
     """
 
     items: str
@@ -155,12 +155,12 @@ def comparison_cells(comparison: Comparison) -> ComparisonCells:
 
 
 def _p_value_text(value: float) -> str:
-    """Return a p value with four decimals."""
+    """Return a p value with four decimals; "<0.0001" below these."""
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
 def _signed_change_text(value: float, metric: Metric) -> str:
-    """Return a difference with as many decimals as a mean, or more if these would be zeros."""
+    """Return a difference with as many decimals as a mean, or with one significant digit if these would be zeros."""
     text = change_text(value, metric)
     return f"{value:+.1g}".replace("-", "−") if text.startswith("±") and value else text
 
@@ -174,7 +174,7 @@ def _interval_text(mean: IntervalEstimate, metric: Metric) -> str:
 
 
 def _short_verdict(verdict: Verdict, metric: Metric) -> str:
-    """Return a verdict in a few words: "A is better"."""
+    """Return a verdict in a few words: "A better", or "A higher" where neither direction is better."""
     return _SHORT[verdict].format(merit="better" if metric.better else "higher")
 
 
@@ -208,9 +208,7 @@ def verdict_sentence(comparison: Comparison) -> str:
 def comparison_lines(comparison: Comparison, *, settings: bool = True) -> Iterator[str]:
     """Yield the lines below a comparison: the verdict with its test first, then the notes.
 
-    Args:
-        comparison: The comparison; its sides are called A and B.
-        settings: Whether to say how the settings differ.
+    The sides are called A and B; `settings` is whether to list the settings that differ.
     """
     yield f"{verdict_sentence(comparison)}; {_test_text(comparison)}."
     if settings:

@@ -1,4 +1,4 @@
-"""Whether larger models of a series are better: a test of a monotone trend at the items that all were given."""
+"""Trends by model size: a test whether scores rise with the size of a series' models, at the items of all."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ LARGER_BETTER, LARGER_WORSE, NOT_SHOWN, TOO_FEW = "larger is better", "larger is
 
 
 class SizedModel(Protocol):
-    """What is known of a model."""
+    """A model with its number of parameters (None if not known) and its series ("" for none)."""
 
     @property
     def name(self) -> str: ...
@@ -75,11 +75,10 @@ class TrendEffect(Effect):
     """The trend of a series of models at one task; the comparison is that of its largest model with its smallest.
 
     Attributes:
-        series: The series' name.
-        members: Its models, the smallest first.
-        slope: What a doubling of the size adds to the score: the mean over items of the slope on log2(size).
-        trend: The test of a monotone trend.
-        adjusted: Its p value by Holm's procedure over all series and tasks; None where it could show nothing.
+        members: The models of the series, the smallest first.
+        slope: Change of the score with each doubling of the size: the mean over items of the slope on log2(size).
+        adjusted: The p value of the trend by Holm's procedure over all series and tasks; None where no result could
+            have shown a trend.
     """
 
     kind = EffectKind(
@@ -168,11 +167,7 @@ def trend_effects(all_rows: Iterable[Row], models: Mapping[str, SizedModel]) -> 
     """Return the trend of each series at each task that at least three of its models, of different sizes, were given.
 
     All tests are one family; those of embedded players are another. Episodes that a teacher has played, and those of
-    searches, are left out.
-
-    Args:
-        all_rows: The rows.
-        models: What is known of models, by name; those without a series or a size are left out.
+    searches, are left out, and so are models without a series or a size in `models`, which has them by name.
     """
     known = {name for name, model in models.items() if model.series and model.size}
     rows = [row for row in all_rows if row.group.model in known and not row.guided and not row.adaptive]
@@ -192,7 +187,7 @@ def trend_effects(all_rows: Iterable[Row], models: Mapping[str, SizedModel]) -> 
 
 
 def _trend_of_series(series: str, sides: Sequence[ItemScores], models: Mapping[str, SizedModel]) -> TrendEffect | None:
-    """Return the trend of one series at one item set; None for fewer than three sizes."""
+    """Return the trend of one series at one item set; None for fewer than three sizes, or without a common item."""
     ordered = sorted(sides, key=lambda side: models[side.model].size or 0.0)
     sizes = [models[side.model].size or 1.0 for side in ordered]
     keys = sorted(key for key in ordered[0].values if all(key in side.values for side in ordered))

@@ -35,11 +35,11 @@ class Agent:
     Attributes:
         embedded: Whether the player is one of waybench's own.
         settings: The model's settings, as (name, value).
-        groups: For each published setting that it has played the group of that.
-        scores: For each of these the human-normalised score.
-        raw: For each of these the score itself, as in Table 4.
-        capabilities: By the formula's name the nine scores.
-        ranges: By the formula's name the 95 % interval of each of the nine; None where it cannot be estimated.
+        groups: The group of each published setting that it has played.
+        scores: The human-normalised score of each of these settings.
+        raw: The score of each of these settings before it is normalised, as in Table 4.
+        capabilities: The nine capability scores, by the formula's name.
+        ranges: The 95 % interval of each of the nine, by the formula's name; None where it cannot be estimated.
     """
 
     model: str
@@ -70,10 +70,11 @@ class Agent:
 
 
 def agents_of_rows(all_rows: Iterable[Row]) -> list[Agent]:
-    """Return an agent for every model that played published settings with human scores, models and the best first.
+    """Return an agent for every model that played published settings with human scores.
 
-    Groups with different options, those of the prompt included, are separate agents. Where the same setting was played
-    with several sets of items, the largest set counts.
+    Models come before reference players, those with lost attempts after the others, and among these the greatest sum of
+    scores first. Groups with different options, those of the prompt included, are separate agents. Where the same
+    setting was played with several sets of items, the largest set counts.
     """
     rows = [row for row in all_rows if row.setting in HUMANS]
     agents: list[Agent] = []

@@ -154,7 +154,7 @@ class ClusterValue(NamedTuple):
     """The value of a metric in one cluster.
 
     Attributes:
-        value: The mean of its items' values, or the sum of these over the sum of what they are shares of.
+        value: The mean of its items' values; for a ratio, the sum of numerators over the sum of denominators.
         items: Number of items that have a value.
     """
 
@@ -185,17 +185,17 @@ class Curve:
     """A series of an environment, step by step.
 
     Attributes:
-        steps: At each step, from the first, the mean over the episodes that have it. With a teacher it is PSACC_k of
+        steps: The mean at each step, from the first, over the episodes that have it. With a teacher it is PSACC_k of
             AQA-Bench (arXiv:2402.09404, equation 6): each episode has as many steps as the optimal policy takes.
         average: The mean of these means over the steps, each with the same weight (PSACC_avg, equation 7). Its
-            interval is that of its linearisation, see `contributions`; n is the number of episodes.
+            interval is that of its linearisation, see `curve_contributions`; n is the number of episodes.
     """
 
     steps: tuple[IntervalEstimate, ...]
     average: IntervalEstimate
 
     def with_lost_attempts(self, lost_attempts_of: Callable[[IntervalEstimate], LostAttempts]) -> "Curve":
-        """Return the curve with, in each of its means, the attempts that have no result."""
+        """Return the curve with the lost attempts of each of its means."""
         steps = tuple(replace(step, lost=lost_attempts_of(step)) for step in self.steps)
         return Curve(steps, replace(self.average, lost=lost_attempts_of(self.average)))
 
@@ -210,7 +210,7 @@ def mean_curve(
 
     Args:
         series: Of each episode, a number for each of its steps; those without a step are left out.
-        clusters: Of each episode, what it was drawn with.
+        clusters: The cluster of each episode.
         low: The least number possible, None if unbounded.
         high: The greatest number possible, None if unbounded.
 
@@ -256,8 +256,8 @@ def curve_contributions(series: Sequence[Sequence[float]]) -> tuple[float, list[
 class ClusterVariables:
     """The variables of clusters, from episodes that come one at a time.
 
-    They are worked out once for each cluster. If a group was shown different parts of a cluster, its variables are the
-    means over its episodes; a variable that is unknown for one of them is unknown.
+    They are computed once for each part of a cluster that was shown. If a group was shown different parts of a cluster,
+    its variables are the means over its episodes; a variable that is unknown for one of them is unknown.
     """
 
     def __init__(self) -> None:

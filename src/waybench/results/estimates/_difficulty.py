@@ -1,4 +1,4 @@
-"""How hard single items are, regressions on variables of clusters, and the spread over sets."""
+"""Difficulty indices of items, regressions on variables of clusters, and the spread over sets."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,11 +31,11 @@ class ItemDifficulty:
     """The difficulty index of an environment's items (see `IndexGain`).
 
     Attributes:
-        apart: Settings, in words, that keep its results out of others' tables.
+        apart: Settings, as text, whose results have tables of their own.
         axis: Name of the environment's first axis, the level of the index.
         variables: Names of the other variables.
-        gain: The index, and what it explains beyond the level; None if there is none.
-        why: Why there is none; "" otherwise.
+        gain: The index, with its gain over the level alone; None if there is none.
+        why: The reason why there is none; "" otherwise.
     """
 
     env: str
@@ -57,7 +57,7 @@ class ItemDifficulty:
 
     @property
     def weights(self) -> dict[str, float]:
-        """By variable, how many doublings of the level a doubling of it is worth; empty without an index."""
+        """The number of doublings of the level that a doubling of each variable is worth; empty without an index."""
         weights: list[float] = self.gain.index.weights.tolist() if self.gain else []
         return dict(zip(self.variables, weights, strict=False))
 
@@ -158,7 +158,7 @@ def _item_results(group: RunKey, rows: Sequence[Row], axis: Axis, variables: Seq
 
 
 def difficulty_text(difficulties: Iterable[ItemDifficulty]) -> str:
-    """Return a line for each index: how many times as steeply as with the level success falls; "" without any."""
+    """Return a line for each index: the ratio of its slope of success to that of the level alone; "" without any."""
     lines: list[str] = []
     for difficulty in difficulties:
         if difficulty.gain is not None:
@@ -175,14 +175,14 @@ def difficulty_text(difficulties: Iterable[ItemDifficulty]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slope:
-    """A line through the figures of some clusters, by one variable.
+    """The regression line of a metric's values in clusters on one variable.
 
     Attributes:
-        clusters: Number of clusters in which both the figure and the variable are defined.
-        beta: By how much the figure changes with one standard deviation of the variable; None if there is no line.
-        low: Lower end of its 95 % confidence interval; None without a line.
+        clusters: Number of clusters in which both the metric and the variable are defined.
+        beta: Change of the metric with one standard deviation of the variable; None without a line.
+        low: Lower end of the 95 % confidence interval of `beta`; None without a line.
         p: Two-sided p-value of the hypothesis that there is no change; None without a line.
-        why: Why there is no line; "" if there is one.
+        why: The reason why there is no line; "" if there is one.
     """
 
     variable: str
@@ -196,11 +196,10 @@ class Slope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regression(GroupResult):
-    """A metric's figures in the clusters of one group, on each variable by itself (MANGO, section C.3 and Table 10).
+    """Regressions of a metric in the clusters of one group on each variable alone (MANGO, section C.3 and Table 10).
 
     Attributes:
-        clusters: Number of clusters in which it is defined.
-        slopes: A line for each variable.
+        clusters: Number of clusters in which the metric is defined.
     """
 
     metric: str
@@ -246,8 +245,8 @@ class SetSpread:
 
     Attributes:
         average: The mean of the sets' means, or of the attempts'.
-        margin_min: By how much the least of them is below it; never negative.
-        margin_max: By how much the greatest is above it; never negative.
+        margin_min: The average minus the least of them; never negative.
+        margin_max: The greatest of them minus the average; never negative.
         sets: Number of sets, or of attempts.
     """
 
@@ -264,8 +263,8 @@ class Spread(GroupResult):
     Attributes:
         group: The group; between sets its key is "".
         keys: The sets' keys, in order of first appearance, or the numbers of the attempts.
-        metrics: Of every metric that at least two of them have.
-        curves: Of every series that at least two of them have, that of its curve's mean over the steps.
+        metrics: The spread of every metric that at least two of them have.
+        curves: For every series that at least two of them have, the spread of its curve's mean over the steps.
     """
 
     level: int
@@ -275,10 +274,9 @@ class Spread(GroupResult):
 
 
 def spreads_over_sets(estimates: Iterable[Estimate]) -> list[Spread]:
-    """Return the spread over sets of items, at every level that was run with two sets and the same settings.
+    """Return the spread over sets of items, at every level that was run with two sets or more and the same settings.
 
-    Args:
-        estimates: The estimates by level; those over all levels are ignored.
+    Estimates over all levels are ignored.
     """
     spreads: list[Spread] = []
     of_levels = [estimate for estimate in estimates if estimate.level is not None]

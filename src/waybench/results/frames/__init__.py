@@ -36,9 +36,9 @@ class Meaning:
 
     Attributes:
         title: Its name in the report's tables; "" if it is in none.
-        low: The least value possible, None if unbounded or no number.
-        high: The greatest value possible, likewise.
-        range: The range in words, where it is not what `low` and `high` say.
+        low: The least value possible; None if unbounded or not a number.
+        high: The greatest value possible; None if unbounded or not a number.
+        range: The range in words, where `low` and `high` do not describe it.
         better: "higher", "lower", or "" where neither is better.
         values: The values it can have, or what each number stands for; none if they are not listed.
         default: The value if not given, as JSON; "" where there is no such thing.
@@ -75,22 +75,22 @@ class Column(Generic[T]):
     """A column of results, declared once: frames, JSON with its schema and the tables of reports are read from it.
 
     Attributes:
-        name: Its name.
         type: The type of its values, every one of which can be null in a frame: not known, or not defined. A frame has
             str, int, float and bool, a list as text, and an `IntervalEstimate` as three columns: NAME, NAME_low and
             NAME_high.
-        doc: What it holds, in a sentence or two.
-        get: What a row is made of -> its value; or the path of an attribute, such as "group.env", which gives None
-            where something on the way is None. By default the attribute of its name. A mean has no function.
+        doc: A description of its values, in a sentence or two.
+        get: The record of a row -> its value; or the path of an attribute, such as "group.env", which gives None where
+            something on the way is None. By default the attribute of its name. An `IntervalEstimate` of a frame has a
+            path, not a function.
         unit: Unit, "" for a plain number or none; where it depends on the environment, its meanings have it.
-        meanings: What it means by environment, where that depends on the environment.
+        meanings: Its meaning in each environment, where that depends on the environment.
         key: Its key in JSON, where that is not its name.
         only: "frame", "json" or "table", where it is in no other place.
         null: Whether it can be null in JSON.
-        schema: What the JSON Schema says of its values beyond their type.
+        schema: Keywords of the JSON Schema for its values, beyond their type.
         heading: Its header in tables, in which words in braces stand for those of the environment.
-        text: What a row is made of -> the value as tables show it, with lines below it.
-        metric: What a mean is of, where it is not the metric that is compared.
+        text: The record of a row -> the value as tables show it, with lines below it.
+        metric: The metric of a mean, where it is not the metric that is compared.
     """
 
     name: str
@@ -155,11 +155,7 @@ class Column(Generic[T]):
 
 
 class ColumnData(NamedTuple):
-    """A column with its values.
-
-    Attributes:
-        data: The values, a `pyarrow.ChunkedArray`.
-    """
+    """A column with its values, a `pyarrow.ChunkedArray`."""
 
     column: Column[Any]
     data: Any
@@ -169,9 +165,8 @@ class Frame:
     """A `pyarrow.Table` with a declared schema.
 
     Attributes:
-        name: Its name.
-        doc: What a row is.
-        schema: Its columns; no two have one name.
+        doc: A description of a row.
+        schema: Its columns; no two have the same name.
         table: The table. Nothing in it is NaN: what is not known or not defined is null. So is what does not fit a
             column's type, as in a record that somebody has changed; halves of surrogate pairs become their escapes. Its
             metadata are "waybench.frame", "waybench.version", "waybench.schema" (`FRAME_SCHEMA`) and
@@ -180,13 +175,7 @@ class Frame:
     """
 
     def __init__(self, name: str, doc: str, columns: Iterable[ColumnData]) -> None:
-        """Put columns together.
-
-        Args:
-            name: The frame's name.
-            doc: What a row is.
-            columns: The columns, all with as many values.
-        """
+        """Build the frame from columns that all have the same number of values."""
         pa, self._columns = _import_pyarrow(), list(columns)
         self.name, self.doc = name, doc
         self.schema = tuple(data.column for data in self._columns)
@@ -221,8 +210,8 @@ def column_data(columns: Iterable[Column[T]], records: Sequence[T]) -> list[Colu
 
 
 def _import_pyarrow() -> Any:
-    """Import pyarrow, which takes a while."""
-    return import_module("pyarrow")  # it takes a while, and carries no types
+    """Return the module pyarrow, imported when it is needed, since that takes a while; it carries no types."""
+    return import_module("pyarrow")
 
 
 def _chunked_array(column: Column[Any], values: Iterable[Json]) -> Any:
@@ -263,15 +252,15 @@ def group_frame(
 ) -> Frame:
     """Return the frame of records that each belong to a group.
 
-    Before their own columns are those that say who played what, and after them columns of all settings.
+    Columns that identify the group come before the records' own columns, and columns of all settings after them.
     """
     who, options = _group_columns(map(group_of, records))
     return Frame(name, doc, (*who, *column_data(columns, records), *options))
 
 
 def _group_columns(groups: Iterable[RunKey]) -> tuple[list[ColumnData], list[ColumnData]]:
-    # There are few groups and many rows: what is said of a group is worked out once.
     """Return the columns that identify each row's group, and those of its settings."""
+    # There are few groups and many rows: the values of a group are computed once.
     numbers: dict[RunKey, int] = {}
     of_row = [numbers.setdefault(group, len(numbers)) for group in groups]
     distinct = list(numbers)
@@ -330,7 +319,7 @@ def _setting_column(name: str, groups: Sequence[RunKey]) -> Column[RunKey]:
 
 
 def _column_type(wanted: set[type], values: Iterable[Json]) -> type[Any]:
-    """Return the type that is declared and that all values have; otherwise `str`."""
+    """Return the one type that is declared and that all values have, float for int and float; otherwise `str`."""
     present = [value for value in values if value is not None]
     for value in present:
         if (type(value) is int and abs(value) >= _LARGEST) or (type(value) is float and not math.isfinite(value)):
@@ -438,8 +427,8 @@ def _value_json(value: Any) -> Json:
 def column_schema(doc: str, columns: Iterable[Column[Any]]) -> dict[str, Any]:
     """Return the JSON Schema of records with some columns (`column_json`), all of whose keys are required.
 
-    `IntervalEstimate` and `RunKey` are the definitions "mean" and "group" of the whole schema. The doc says what a
-    record is.
+    `IntervalEstimate` and `RunKey` are the definitions "mean" and "group" of the whole schema. `doc` describes a
+    record.
     """
     properties = {key: _value_schema(column) for key, column in _json_columns(columns).items()}
     return {"description": doc, "type": "object", "properties": properties, "required": list(properties)}

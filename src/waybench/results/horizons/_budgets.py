@@ -1,4 +1,4 @@
-"""What players reach with how many tokens: the difficulty reached, and the horizon at a budget of reply tokens."""
+"""The greatest difficulty solved, and the horizon, at budgets of reply tokens."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -61,9 +61,9 @@ def budget_frame(budgets: Sequence[BudgetHorizon]) -> Frame:
 def budget_horizons(all_rows: Iterable[Row]) -> list[BudgetHorizon]:
     """Return the horizons at budgets of reply tokens, for environments that declare them.
 
-    Budgets are round numbers between the fewest and the most tokens of an attempt at a task, and none. An attempt that
-    takes more tokens than a budget is a failure: that player would have been cut off. Left out are groups of which the
-    tokens of some attempt are not known, and those of searches, whose items depend on successes at any cost.
+    Budgets are round numbers between the fewest and the most tokens of an attempt at a task, and None for no budget. An
+    attempt that takes more tokens than a budget is a failure: that player would have been cut off. Left out are groups
+    with an attempt whose tokens are not known or 0, and searches, whose items depend on successes at any cost.
     """
     rows = _rows_with_tokens(all_rows)
     horizons: list[BudgetHorizon] = []
@@ -90,7 +90,8 @@ def budget_horizons(all_rows: Iterable[Row]) -> list[BudgetHorizon]:
 def reached_by_tokens(all_rows: Iterable[Row]) -> dict[RunKey, list[tuple[int, float]]]:
     """Return, for each group, pairs of reply tokens of an attempt and the greatest difficulty solved within them.
 
-    The last pair has the most tokens that it spent, at what it had reached before.
+    Difficulties rise; the last pair has the most tokens of an attempt, at the difficulty reached before. Groups without
+    a success are left out.
     """
     reached: dict[RunKey, list[tuple[int, float]]] = {}
     for group, rows in group_by(_rows_with_tokens(all_rows), lambda row: row.group).items():
@@ -106,7 +107,7 @@ def reached_by_tokens(all_rows: Iterable[Row]) -> dict[RunKey, list[tuple[int, f
 
 
 def _rows_with_tokens(all_rows: Iterable[Row]) -> list[Row]:
-    """Return the counted rows of groups whose tokens are all known, for environments with token budgets."""
+    """Return the counted rows of groups whose tokens are all known and above 0, for environments with token budgets."""
     counted = (row for row in all_rows if row.is_included and not row.guided and not row.adaptive)
     of_groups = group_by(counted, lambda row: row.group)
     return [
@@ -123,7 +124,7 @@ def _is_within_budget(row: Row, budget: int | None) -> bool:
 
 
 def _round_budgets(tokens: Sequence[int]) -> list[int]:
-    """Return round numbers between the least and the most of these tokens."""
+    """Return at most five round numbers from the least of these tokens to below the most."""
     fewest, most = min(tokens), max(tokens)
     numbers = (factor * 10**power for power in range(len(str(most))) for factor in _ROUND)
     return evenly_spaced_values([number for number in numbers if fewest <= number < most], _MOST_BUDGETS)

@@ -77,11 +77,11 @@ class _Item(NamedTuple):
 
 @dataclass(frozen=True)
 class AxisItems:
-    """The items of a group on an axis, and whether it is the first one, that of its horizon.
+    """The items of a group on an axis; it `leads` if it is the group's first axis.
 
     If a search along this axis chose the items, `searched` has the least and greatest difficulty that it could try.
     Where attempts have no result, `lost` is their number, and `extremes` has the items if all of them were failures,
-    and if all were solved.
+    and if all were solved. `alternatives` are the other assumptions under which curves are fitted, by name.
     """
 
     group: RunKey
@@ -113,7 +113,7 @@ class AxisItems:
         return [numbers.setdefault(item.cluster, len(numbers)) for item in self.items]
 
     def fit(self, prior: CurvePrior) -> Fit:
-        """Return the curve that is fitted to the items, with a prior."""
+        """Return the curve fitted to the items with a prior."""
         solved = np.array([item.solved for item in self.items], dtype=np.float64)
         return fit_curves(
             prior, self.difficulties, solved, self.clusters, [item.counted for item in self.items], self.searched
@@ -196,7 +196,7 @@ class AxisItems:
         return count_items(item.key for item in self.items)
 
     def bins(self) -> Iterator[DifficultyBin]:
-        """Yield the success rate at each difficulty."""
+        """Yield the success rate at each difficulty, rising."""
         for at, items in sorted(group_by(self.items, lambda item: item.at).items()):
             share = sum(item.solved for item in items) / len(items)
             yield DifficultyBin(at, share, count_items(item.key for item in items), sum(item.trials for item in items))
@@ -210,7 +210,10 @@ class AxisItems:
 
 
 def axis_items(all_rows: Iterable[Row]) -> Iterator[AxisItems]:
-    """Yield the items of each group on each axis on which at least two difficulties were tried."""
+    """Yield the items of each group on each axis on which at least two difficulties were tried.
+
+    Episodes with a teacher, and those of comparisons that stop when they are decided, are left out.
+    """
     # A comparison stops by the very results that a horizon would be read from.
     unguided = [row for row in all_rows if not row.guided and not row.is_streamed]
     all_of_group = group_by(unguided, lambda row: row.group)
@@ -268,8 +271,7 @@ def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
     one dimension are not equally hard, 90 % intervals would cover the true horizon in only 42 to 90 % of cases. So an
     item counts as the expected result of one attempt (`single_attempt_mean`).
 
-    Items are clustered as they were drawn. Left out are episodes with a teacher, who solved them, and axes of which
-    fewer than two difficulties were tried.
+    Items are clustered as they were drawn. Left out are the episodes and axes that `axis_items` leaves out.
     """
     all_tried = list(axis_items(all_rows))
     by_number = {number: list(all_tried[number].horizons()) for number in _grid_order(all_tried)}
@@ -300,10 +302,10 @@ def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
 
 
 def _grid_order(all_tried: Sequence[AxisItems]) -> Iterator[int]:
-    """Yield the indices of all, so that those that share a grid of curves follow each other.
+    """Yield all indices, those that share a grid of curves after each other.
 
-    A grid is costly to lay out and large. So players of one range of difficulties come together, and before these are
-    yielded, all of them are fitted under one alternative after the other.
+    A grid is large and takes long to compute. So before the indices of one range of difficulties are yielded, all of
+    them are fitted under one alternative after the other.
     """
     alike = group_by(range(len(all_tried)), lambda number: all_tried[number].difficulty_range)
     for _, numbers in sorted(alike.items()):
@@ -315,11 +317,11 @@ def _grid_order(all_tried: Sequence[AxisItems]) -> Iterator[int]:
 
 
 class _Task(NamedTuple):
-    """The numbers of those whose horizons are compared at a task.
+    """Indices of the `AxisItems` whose horizons are compared at a task.
 
     Attributes:
-        complete: All without lost attempts: the others have no rank.
-        ranked: The models among them, or all if none is a model.
+        complete: Those without lost attempts; the others have no rank.
+        ranked: The models among these, or all of them if none is a model.
     """
 
     complete: list[int]
@@ -327,7 +329,7 @@ class _Task(NamedTuple):
 
 
 def _ranked_tasks(all_tried: Sequence[AxisItems]) -> list[_Task]:
-    """Return, for each task, the indices of those whose horizons are compared, on the first axis."""
+    """Return, for each task, the indices of the `AxisItems` whose horizons are compared, on the first axis."""
 
     def task_key(number: int) -> tuple[str, str, int, str]:
         group = all_tried[number].group
@@ -343,7 +345,7 @@ def _ranked_tasks(all_tried: Sequence[AxisItems]) -> list[_Task]:
 def _adjusted_p_values(all_tried: Sequence[AxisItems], ranked: Iterable[Sequence[int]]) -> dict[frozenset[int], float]:
     """Return the p value of each pair of horizons, adjusted for all pairs at all tasks.
 
-    Adjusted for those with the leader alone, which the results choose, it would be too small.
+    Adjusted only for the pairs with the leader, which the results choose, it would be too small.
     """
     pairs = [pair for numbers in ranked for pair in combinations(numbers, 2)]
     orders = [horizon_order(all_tried[one].main_fit, all_tried[other].main_fit, SHARES[0]) for one, other in pairs]
@@ -351,7 +353,7 @@ def _adjusted_p_values(all_tried: Sequence[AxisItems], ranked: Iterable[Sequence
 
 
 def _success_curve(tried: AxisItems) -> SuccessCurve:
-    """Return the success rate along an axis, with its horizons."""
+    """Return the success rate along an axis, with its horizons but without a leader."""
     return SuccessCurve(
         group=tried.group,
         axis=tried.axis.name,

@@ -1,4 +1,4 @@
-"""Horizons and curves of success as data, their axes, and horizons of players that know nothing."""
+"""Horizons and success curves, their axes, and the horizons of players that know nothing of the items."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -26,8 +26,7 @@ _OUTSIDE = 1e9  # greater than any difficulty
 def group_axes(rows: Sequence[Row]) -> tuple[Axis, ...]:
     """Return the axes of a group's rows; its horizon is on the first one.
 
-    They are those of its environment, or the axis along an option of play, whose searches play the same items with
-    other options.
+    They are those of its environment, or, for a search along an option of play, the axis of that option alone.
     """
     along = tuple(axis for name, axis in OPTION_AXES.items() if any(name in row.axes for row in rows))
     return along or rows[0].group.environment.difficulty.axes
@@ -47,7 +46,7 @@ class ReferenceHorizon:
         value: The difficulty; None where it is outside the difficulties that were tried.
         side: "below" where it is below the easiest one, "beyond" where it is above the hardest one; "" between.
         easiest: The least difficulty that was tried.
-        hardest: The greatest one.
+        hardest: The greatest difficulty that was tried.
     """
 
     player: str
@@ -68,7 +67,7 @@ class ReferenceHorizon:
 
     @property
     def bound(self) -> float:
-        """The difficulty above which a horizon counts as larger."""
+        """The difficulty above which another horizon counts as larger; infinite for one above the hardest level."""
         if self.value is not None:
             return self.value
         return self.easiest if self.side in (BELOW, NEVER) else inf
@@ -81,14 +80,14 @@ def reference_horizons(group: RunKey, axis: str, share: float) -> tuple[Referenc
     options, as an environment declares it (`Difficulty.competent`).
 
     Args:
-        group: Model, task and settings.
+        group: The group whose environment, version and protocol count.
         axis: Name of the axis.
-        share: The success rate at the horizon; above 0.5, a rate that was not measured has the horizon of 0.5, which is
-            no smaller.
+        share: The success rate at the horizon; for one above 0.5 that was not measured, the horizon at 0.5 is returned,
+            which is no smaller.
 
     Returns:
-        The horizons; none where they were not measured: for environments of other packages, other versions of an
-        environment, and options that make something else of it (`Option.separate_tables`).
+        The horizons; empty where they were not measured: for environments of other packages, other versions of an
+        environment, and options whose values have tables of their own (`Option.separate_tables`).
     """
     if not group.is_default:
         return ()
@@ -110,7 +109,7 @@ def _stored_horizons() -> Mapping[tuple[str, int, str, str], Mapping[float, tupl
 
 
 def below_reference_text(value: float, low: float, references: Sequence[ReferenceHorizon]) -> str:
-    """Return "not above PLAYER's" for a horizon not (clearly) above the reference players'; "" otherwise."""
+    """Return "not above PLAYER's" or "not clearly above PLAYER's" for the highest reference; "" if above it."""
     if is_above_references(low, references) is not False:
         return ""
     greatest = max(references, key=lambda reference: reference.bound)
@@ -124,14 +123,7 @@ def is_above_references(low: float, references: Sequence[ReferenceHorizon]) -> b
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """A horizon if attempts without a result had all been failures, or all been solved.
-
-    Attributes:
-        value: The difficulty; None where it is not between what was tried.
-        side: Where it is then, as of a `Horizon`.
-        easiest: The least difficulty that was tried.
-        hardest: The greatest one.
-    """
+    """A horizon if attempts without a result had all been failures, or all been solved; fields as of a `Horizon`."""
 
     value: float | None
     side: str
@@ -145,7 +137,7 @@ class LostHorizon:
 
     Attributes:
         lost: Number of these attempts.
-        planned: Number of all attempts, these included.
+        planned: Number of all attempts, the lost ones included.
         lowest: The horizon if all of them were failures.
         highest: The horizon if all of them were solved.
     """
@@ -161,23 +153,23 @@ class Horizon(GroupResult):
     """The difficulty at which a player succeeds at a share of the items.
 
     Attributes:
-        value: The difficulty; None where that is not between what was tried (see `side`).
-        low: Lower end of its 90 % interval; None where it is not between what was tried.
+        value: The difficulty; None where it is outside the difficulties that were tried or not identified (see `side`).
+        low: Lower end of its 90 % interval; None where it is outside the difficulties that were tried.
+        high: Upper end of its 90 % interval; None where it is outside the difficulties that were tried.
         side: "beyond" where the horizon is above the hardest items that were tried, "below" where it is below the
             easiest ones; "plateau" where the success rate may be below the share at all levels, however easy, so that
-            the horizon is not identified, "never" where it is; "" between.
+            the horizon is not identified, "never" where it is below the share at all of them; "" between.
         easiest: The least difficulty that was tried.
-        hardest: The greatest one.
+        hardest: The greatest difficulty that was tried.
         trials: Number of attempts.
-        items: Number of items that they were made at.
-        clusters: Number of independent clusters that they come from.
-        sensitivity: The value under other assumptions (`ALTERNATIVES`), by their names; None where it is not between
-            what was tried. Of an environment's first axis alone.
-        sides: The sides of these values, likewise.
-        known: Whether the interval leaves out some of what was tried. If it does not, there were too few items.
+        clusters: Number of independent clusters of the items.
+        sensitivity: The value under other assumptions (`ALTERNATIVES`), by their names; None where it is outside the
+            difficulties that were tried. Empty on all axes but the first.
+        sides: The side of each of these values.
+        known: Whether the interval excludes some difficulty that was tried. If it does not, there were too few items.
         references: The horizons of players that know nothing of the items, where they are known.
-        above_references: Whether the interval is above all of these; None where there are none.
-        mark: That it is not: "not above a random player's"; "" otherwise.
+        above_references: Whether the interval is above all of these; None without any.
+        mark: "not above a random player's" or the like where it is not; "" otherwise.
         curve_fits: Whether the success rates agree with the fitted curve. If they do not (a plateau, a dip), the
             interval holds for any curve that falls.
         lost: The attempts that it lacks; None if it lacks none. A horizon that lacks some has no rank.
@@ -235,8 +227,8 @@ class DifficultyBin(NamedTuple):
     """The observed success rate at one difficulty.
 
     Attributes:
-        solved: Share of its items at which a single attempt succeeds, from 0 to 1.
-        trials: Number of attempts at them.
+        solved: Share of single attempts that succeed, from 0 to 1, averaged over the items.
+        trials: Number of attempts at the items.
     """
 
     at: float
@@ -246,11 +238,7 @@ class DifficultyBin(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """The fitted success rate at one difficulty.
-
-    Attributes:
-        low: Lower end of its 90 % interval at this difficulty.
-    """
+    """The fitted success rate at one difficulty, with the ends of its 90 % interval there."""
 
     at: float
     rate: float
@@ -260,13 +248,13 @@ class Expected(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuccessCurve:
-    """How the success of a player falls along an axis.
+    """The success rate of a player along an axis.
 
     Attributes:
-        bins: The success rate observed at each difficulty, rising.
+        bins: The observed success rate at each difficulty, rising.
         line: The fitted curve from the least difficulty that was tried to the greatest.
-        leader: The group that reaches furthest at the same task, among models if there are any; None on other axes
-            than the first one, and for that group itself.
+        leader: The group with the greatest horizon at the same task, among models if there are any; None on other axes
+            than the first one, for that group itself, and for a group with lost attempts.
         ratio: The 50 % horizon divided by the leader's; None without a leader.
         p_adjusted: The p value of their order, after Holm's procedure over all pairs of models at all tasks; None
             without a leader, and for a reference player beside models.

@@ -1,4 +1,4 @@
-"""What searches for horizons have found, and why they stopped."""
+"""Results of searches for horizons, and the reasons why they stopped."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,21 +27,23 @@ class SearchResult:
     """A search for a horizon.
 
     Attributes:
+        value: The horizon, a difficulty.
         low: Lower end of its 90 % interval.
         easiest: The least difficulty that could be tried.
-        hardest: The greatest one.
-        trials: Number of episodes.
-        errors: Infrastructure errors, which are no trials.
-        lost: Number of episodes without a result, these included.
-        lowest: The horizon if all of them were failures.
-        highest: The horizon if all of them were solved.
-        tokens: Tokens of all episodes; None if not known.
-        cost: Dollars of all episodes; None if not known.
+        hardest: The greatest difficulty that could be tried.
+        trials: Number of episodes with a result.
+        errors: Number of infrastructure errors, which are no trials.
+        lost: Number of episodes without a result, infrastructure errors that were not repeated included.
+        lowest: The horizon if all lost episodes were failures; 0 if none is lost.
+        highest: The horizon if all lost episodes were solved; 0 if none is lost.
+        tokens: Tokens of the trials; None if those of some trial are not known.
+        cost: Dollars of the trials; None if those of some trial are not known.
         without_failure: The greatest difficulty that was tried, where every trial was solved; None otherwise.
         stop: Why it ended, a key of `STOPS`; "" if it has not.
         references: The horizons of players that know nothing of the items, where they are known.
         side: "plateau" where the success rate may be below the share at all levels, so that the horizon is not
-            identified; "never" where it is; "below" where it is below the easiest level in any case; otherwise "".
+            identified; "never" where it is; "below" where the horizon is below the easiest level in any case;
+            otherwise "".
     """
 
     group: RunKey
@@ -71,7 +73,7 @@ class SearchResult:
 
     @property
     def text(self) -> str:
-        """The horizon with its interval, as text."""
+        """The horizon with its interval, or the bound on it that the levels tested give, as text."""
         title = find_axis(self.group.env, self.axis).title.lower()
         horizon = f"{100 * self.goal.share:.0f} % horizon"
         # Where no trial failed, what is said of harder ones is a guess from what is taken for granted of curves.
@@ -100,12 +102,12 @@ def search_results(
 ) -> list[SearchResult]:
     """Return the result of each search, in order of first appearance.
 
-    It is computed from the search's own trials, by which it went; `horizons` has all attempts. A search whose episodes
+    It is computed from the search's own trials, while `horizons` has all attempts of a group. A search whose episodes
     are all excluded, such as those that a later run has repeated, has no result.
 
     Args:
-        episodes: The episodes.
-        rows: Their rows.
+        episodes: Episodes of any runs; those of searches count.
+        rows: Their rows, in the same order.
         unfinished: Whether searches that have no reason to end may have been interrupted.
     """
     pairs = [(episode, row) for episode, row in zip(episodes, rows, strict=True) if _stopping_rule(episode.search)]
@@ -117,7 +119,7 @@ def search_results(
 
 
 def _stopping_rule(search: Mapping[str, Any]) -> StoppingRule | None:
-    """Return the stopping rule of a search; None if the value is not one."""
+    """Return the stopping rule in the settings of a search; None if they are not those of a search."""
     try:
         names = ("share", "precision", "most", "budget", "batch")
         if not all(0 < float(search[name]) < 1e9 for name in names if name != "budget"):

@@ -1,4 +1,4 @@
-"""Horizons in words and as plain tables, and comparisons of horizons."""
+"""Horizons as text and plain tables, and comparisons of horizons."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -58,14 +58,14 @@ _VERDICTS = {1: "first", -1: "second", 0: "not shown"}
 
 
 class HorizonText(NamedTuple):
-    """A horizon in words.
+    """A horizon as text.
 
     Attributes:
         value: The difficulty: "23", "above 41", "below 5", "the plateau may be below 80 %", "never reaches 80 %".
-        interval: Its interval: "19 to 29", "at least 33", "at most 7", "too few items for an interval"; "" if none
-            is within the levels tested.
-        mark: That it is not above the horizons of players that know nothing: "not above a random player's", and that
-            the fitted curve does not match; "" if neither is so.
+        interval: Its interval: "19 to 29", "at least 33", "at most 7", "too few items for an interval", "interval not
+            known"; the bounds where attempts are lost: "n = 4 of 10; below 5 to 41"; "" if no end is within the levels
+            tested.
+        mark: "not above a random player's", "the fitted curve does not match", or both; "" if neither holds.
     """
 
     value: str
@@ -109,7 +109,7 @@ def horizon_table_text(horizons: Iterable[Horizon]) -> str:
 def reference_lines(horizons: Sequence[Horizon]) -> list[list[str]]:
     """Return the reference players, each with its horizons at `SHARES`, as rows of a table on one axis.
 
-    Where the horizons of the table have different references, these are left out.
+    Empty where the horizons of the table have different references.
     """
     shares = [{horizon.references for horizon in horizons if horizon.share == share} for share in SHARES]
     if any(len(references) != 1 for references in shares):
@@ -129,7 +129,7 @@ def reference_text(references: Sequence[ReferenceHorizon]) -> str:
 
 
 def horizon_context(horizon: Horizon) -> str:
-    """Return sentences on what counts as success, on reference players, and on a poor fit."""
+    """Return sentences on the definition of success, reference players, a plateau, and a poor fit."""
     references = reference_text(horizon.references)
     share = _percent_text(horizon.share)
     players = f"{share} horizon of players that know nothing of an item: {references}." if references else ""
@@ -139,7 +139,7 @@ def horizon_context(horizon: Horizon) -> str:
 
 
 def plateau_text(horizons: Iterable[Horizon]) -> str:
-    """Return why horizons have no value where success may level off below their share; "" otherwise."""
+    """Return why horizons have no value, where success may level off below their share; "" otherwise."""
     texts = {MAYBE: _PLATEAU_EXPLAINED, NEVER: _NEVER_EXPLAINED}
     cases = sorted({(horizon.share, horizon.side) for horizon in horizons if horizon.side in texts})
     return " ".join(texts[side].format(share=_percent_text(share)) for share, side in cases)
@@ -166,7 +166,7 @@ def position_text(horizon: ReferenceHorizon | Extreme | Horizon, share: float | 
 
 
 def success_text(env: Environment[Any, Any, Any]) -> str:
-    """Return in sentences what counts as success for an environment's horizons; "" if it does not declare it."""
+    """Return the definition of success for an environment's horizons, in sentences; "" if it declares none."""
     if not env.difficulty.success:
         return ""
     luck = "" if env.difficulty.guess_rates is None else " The curves take the success of luck at each level as known."
@@ -174,7 +174,7 @@ def success_text(env: Environment[Any, Any, Any]) -> str:
 
 
 def horizon_text(horizon: Horizon) -> str:
-    """Return a horizon in words: "23 (19 to 29)", "above 41 (at least 33)", "below 5; not above a random player's"."""
+    """Return a horizon as text: "23 (19 to 29)", "above 41 (at least 33)", "below 5; not above a random player's"."""
     mark = horizon_parts(horizon).mark
     return "; ".join(filter(None, [_numbered_text(horizon, ()), mark]))
 
@@ -220,7 +220,7 @@ def lost_horizon_text(lost: LostHorizon) -> str:
 
 
 def difficulty_text(value: float) -> str:
-    """Return a difficulty with three digits that count, or more before the point: "9.12", "1,240"."""
+    """Return a difficulty with three significant digits, or as a whole number from 100 on: "9.12", "1,243"."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
@@ -229,14 +229,13 @@ class HorizonComparison:
     """The ratio of two models' 50 % horizons at a task.
 
     Attributes:
-        first: Model, task and settings of the one.
-        second: Those of the other.
         ratio: The first horizon divided by the second.
         references: The horizons of players that know nothing of the items, where they are known.
-        first_mark: That the first horizon is not above these: "not above a random player's"; "" otherwise.
-        second_mark: The same of the second.
-        bounds: Where attempts have no result: what `further` would be if all of them were failures of the first and
-            solved by the second, and the other way round. Empty where all have one.
+        first_mark: "not above a random player's" or the like, of the first horizon; "" if it is above, or without
+            references.
+        second_mark: The same for the second horizon.
+        bounds: Where attempts have no result: the value of `larger` if all of them were failures of the first and
+            solved by the second, and the other way round. Empty where all have a result.
         adjusted: The p value of the ratio after Holm's procedure over all horizons that were compared together.
     """
 
@@ -338,7 +337,7 @@ class RatioOverFamilies:
 
 
 def ratio_over_families(comparisons: Sequence[HorizonComparison]) -> RatioOverFamilies | None:
-    """Return the mean ratio of horizons over families; None if it is known in fewer than three."""
+    """Return the geometric mean ratio of horizons over families; None if it is known in fewer than three."""
     resolved = [
         comparison for comparison in comparisons if comparison.ratio.value and comparison.axis not in OPTION_AXES
     ]

@@ -92,13 +92,14 @@ def check_parts(location: str, parts: Iterable[str] | None = None) -> None:
     """Check that Inspect can read some parts of a log within limits on memory.
 
     Args:
-        location: The log, as Inspect calls it. One that is a single JSON file is checked as a whole.
+        location: The log's URL, as Inspect names it. A log that is a single JSON file is checked as a whole.
         parts: Their names; all but the samples if None. A part that is missing is left to Inspect.
 
     Raises:
-        DataError: If a part is too large or too deep, or has too many values.
+        DataError: If a part is too large or too deep, has too many values or a NUL byte, or another size than the
+            archive states.
         OSError: If the file cannot be read.
-        zipfile.BadZipFile: If it is none of Inspect's.
+        zipfile.BadZipFile: If it is not a ZIP archive.
     """
     if not _is_zip(location):
         path = Path(log_path(location))
@@ -134,8 +135,11 @@ def _is_zip(location: str) -> bool:
 def _check_part(log: ZipFile, info: ZipInfo, keep: Callable[[bytes], None] = lambda chunk: None) -> None:
     """Check one part of a log's ZIP archive, and pass its bytes to `keep` in chunks.
 
-    Inspect decompresses all that there is, whatever size the file's directory says. So that size has to be the true
-    one: how many samples are read at a time depends on it, too.
+    Inspect decompresses a whole part, whatever size the directory of the archive states. So that size has to be true;
+    the number of samples read at a time depends on it, too.
+
+    Raises:
+        DataError: If the part is beyond the limits or has another size.
     """
     _check_size(info.file_size)
     unlimited = copy(info)
@@ -147,7 +151,7 @@ def _check_part(log: ZipFile, info: ZipInfo, keep: Callable[[bytes], None] = lam
 
 
 def _check_stream(stream: IO[bytes], size: int) -> None:
-    """Check the content and the size of a file."""
+    """Raise a DataError for a file that is too large or too deep."""
     _check_size(size)
     _check_content(iter(lambda: stream.read(_CHUNK), b""))
 
@@ -192,16 +196,12 @@ def _decompress(stream: BufferedIOBase, size: int) -> Iterator[bytes]:
 def read_samples_directly(location: str, samples: Sequence[tuple[Any, int]]) -> list[Any] | None:
     """Read some samples (id and epoch) of a log without Inspect.
 
-    Args:
-        location: The log, as Inspect calls it.
-        samples: The samples.
-
     Returns:
         Objects with `id`, `epoch`, `metadata`, `store`, `scores`, `error` and `limit`; None if the log or a sample is
-        of another form than Inspect writes today, so that Inspect itself has to read it.
+        of another form than Inspect writes today or a sample is missing, so that Inspect itself has to read it.
 
     Raises:
-        DataError: If one of them is larger or deeper than what is read (`check_parts`).
+        DataError: If one of them is beyond the limits (`check_parts`).
     """
     if not location.endswith(".eval"):
         return None
@@ -273,16 +273,16 @@ def read_log_directly(location: str, key: str) -> tuple[Any, list[Summary]] | No
     """Read the header and the sample summaries of a log without Inspect.
 
     Args:
-        location: The log, as Inspect calls it.
-        key: What the metadata of a sample of ours has.
+        location: The log's URL, as Inspect names it.
+        key: A key that the metadata of each sample of ours have.
 
     Returns:
-        What Inspect would make of these parts: an object with `eval` and `plan`, and the summaries; None if the log is
-        of another form than Inspect writes today, is not finished, or has a sample that is not ours. Inspect itself has
-        to read it then.
+        An object with `eval` and `plan`, as of Inspect, and the summaries; None if the log is of another form than
+        Inspect writes today, is not finished, or has no sample or one that is not ours. Inspect itself has to read it
+        then.
 
     Raises:
-        DataError: If a part is larger or deeper than what is read (`check_parts`).
+        DataError: If a part is beyond the limits (`check_parts`).
     """
     if not location.endswith(".eval"):
         return None
@@ -306,7 +306,7 @@ def read_log_directly(location: str, key: str) -> tuple[Any, list[Summary]] | No
 
 
 def list_logs(folder: Path) -> list[str] | None:
-    """Return the logs in a folder at any depth, as URLs; None if Inspect has to list them."""
+    """Return the logs in a folder at any depth, as URLs; None if Inspect has to list them (links, JSON, Windows)."""
     if os.sep != "/":
         return None
     locations: list[str] = []

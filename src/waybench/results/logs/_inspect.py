@@ -30,10 +30,10 @@ class Seen(NamedTuple):
         epoch: Its epoch, from 1.
         clean: Whether it ended without an error and within the limits on time.
         ours: Whether it is an episode of ours.
-        error: Whether an error ended it.
+        error: Whether an error ended it, or it did not end.
         limit: The limit that ended it; "" if none did.
-        scores: Its scores by scorer, as they are; of ours none.
-        input_hash: SHA-256 of the beginning of the input, which is all of it that a summary has.
+        scores: Its scores by scorer, as they are; empty for ours.
+        input_hash: SHA-256 of the beginning of the input, which is all of it that a summary has; "" for ours.
     """
 
     id: Any
@@ -47,7 +47,7 @@ class Seen(NamedTuple):
 
 
 class Log(NamedTuple):
-    """A log: where it is, its header, and its samples."""
+    """A log with its URL, its header as Inspect's object, and its samples."""
 
     location: str
     header: Any
@@ -102,7 +102,7 @@ def newest_samples(logs: Sequence[Log]) -> Iterator[tuple[Log, list[Seen]]]:
 def iterate_logs(
     directories: Sequence[Path], on_problem: Callable[[Skipped], None], *, simple: bool = False
 ) -> Iterator[Log]:
-    """Yield all logs in some directories (see `logs_by_run`)."""
+    """Yield all logs in some directories; arguments and errors are those of `logs_by_run`."""
     _filter_asyncio_messages()
     for directory in directories:
         if os.path.isfile(directory):
@@ -168,8 +168,7 @@ def _summarise_sample(summary: Any) -> Seen:
 
 
 def _input_texts(sample_input: Any) -> list[str]:
-    # Messages have ids of their own, which say nothing of the input.
-    """Return the messages of a sample's input as texts."""
+    """Return the messages of a sample's input as texts, without their ids, which differ for equal inputs."""
     if isinstance(sample_input, str):
         return [sample_input]
     return [f"{message.role}: {message.text}" for message in sample_input]
@@ -184,7 +183,7 @@ def read_samples(location: str, samples: Sequence[tuple[Any, int]], unused: Coll
     """Read some samples (id and epoch) of a log by Inspect, without unused fields.
 
     Raises:
-        DataError: If one of them is larger or deeper than what is read (`check_parts`).
+        DataError: If one of them is beyond the limits (`check_parts`).
     """
     from inspect_ai.log import read_eval_log_samples_by_id
 
@@ -199,18 +198,15 @@ def _filter_asyncio_messages() -> None:
 
 
 def _is_worth_logging(record: logging.LogRecord) -> bool:
-    """Return False for asyncio's messages about tasks that Inspect's reader leaves pending.
-
-    It is said when such a task is thrown away, some time after the error itself has been reported.
-    """
+    """Return False for asyncio's messages about tasks that Inspect's reader leaves pending, whose error is reported."""
     error = record.exc_info[1] if record.exc_info else None
     return not (isinstance(error, RuntimeError) and "asynchronous generator is already running" in str(error))
 
 
 def as_number(value: Json) -> float | None:
-    """Return a score as a number, as Inspect converts it (C is 1, P 0.5, I and N 0); None if it has none.
+    """Return a score as a number, as Inspect converts it (C is 1, P 0.5, I and N 0).
 
-    Where Inspect knows no number it takes 0, with a warning; here such a value is missing.
+    None for a value that is not finite, or that Inspect does not know, for which it takes 0 with a warning.
     """
     from inspect_ai.scorer import value_to_float
 

@@ -52,7 +52,7 @@ _UNUSED = {"events", "timelines", "messages", "output"}
 
 
 class Contents(Protocol):
-    """Keeps contents by a key that says everything that they depend on."""
+    """A store of contents by a key, a hash of everything that they depend on."""
 
     def get(self, key: bytes) -> bytes | None:
         """Return the stored content of a key; None if there is none."""
@@ -64,17 +64,16 @@ class Contents(Protocol):
 
 
 class NoEpisodesError(UsageError):
-    """There are folders, and no episodes in them; there may be when a run has gone on."""
+    """The folders exist and hold no episodes that can be read; they may once a run has gone on."""
 
 
 def read_logs(*directories: Path, on_problem: Callable[[Skipped], None] | None = None) -> Iterator[LoggedEpisode]:
     """Read the episodes of all logs and files of records in some directories, finished and interrupted ones alike.
 
-    A run that was taken up again has several logs, and the newest need not hold all that the older ones had finished,
-    for it may have been interrupted while it took that over. Each sample is read from the newest log in which it has
-    ended without an error, or else from the newest that has it. A file that cannot be read is skipped, and so is a
-    sample that holds no record, or one of an environment that is not installed, or that is larger or deeper than what
-    is read (512 MiB, 5 million values, 100 brackets within each other).
+    A run that was resumed has several logs, and the newest may lack samples of the older ones if it was interrupted
+    early. Each sample is read from the newest log in which it has ended without an error, or else from the newest that
+    has it. A file that cannot be read is skipped, and so is a sample without a valid record, of an environment that is
+    not installed, or beyond the limits (512 MiB, 5 million values, 100 nested brackets).
 
     Args:
         *directories: Folders with logs and files of records (`*.jsonl`, `*.jsonl.gz`) in any depth, and files of
@@ -92,7 +91,6 @@ def read_logs(*directories: Path, on_problem: Callable[[Skipped], None] | None =
     skipped: list[Skipped] = []
 
     def report(problem: Skipped) -> None:
-        """Remember a skipped part, and pass it on."""
         skipped.append(problem)
         (on_problem or print_problem)(problem)
 
@@ -112,7 +110,7 @@ def read_logs(*directories: Path, on_problem: Callable[[Skipped], None] | None =
 class EpisodeBatches:
     """The episodes of all logs and files of records in some directories, in batches that can be read one by one.
 
-    Together the batches hold what `read_logs` yields, in its order. Copies of this process may each read some of them.
+    Together the batches hold what `read_logs` yields, in its order. Forks of this process can each read some of them.
     """
 
     def __init__(
@@ -126,7 +124,7 @@ class EpisodeBatches:
         Args:
             *directories: Folders and files, as for `read_logs`.
             on_problem: Is called with each log that is skipped, and the reason; prints to stderr by default.
-            cache: Keeps the samples of logs, which are then not read again as long as their log is the same.
+            cache: Stores the samples of logs, which are not read again while their log is the same.
 
         Raises:
             UsageError: If a directory does not exist.
@@ -161,14 +159,9 @@ class EpisodeBatches:
         return RecordSpool(self._directories)
 
     def read(self, number: int, on_problem: Callable[[Skipped], None]) -> Iterator[LoggedEpisode]:
-        """Read a batch.
+        """Yield the episodes of a batch, by its number from 0.
 
-        Args:
-            number: Its number, from 0.
-            on_problem: Is called with each file, sample and line that is skipped, and the reason.
-
-        Yields:
-            Its episodes.
+        `on_problem` is called with each file, sample and line that is skipped, and the reason.
         """
         if number >= self.n_log_batches:
             yield from self._record_spool.read(number - self.n_log_batches, on_problem)
@@ -236,9 +229,7 @@ class EpisodeBatches:
 def logged_models(*directories: Path, on_problem: Callable[[Skipped], None] | None = None) -> list[str]:
     """Return the names of the models with logs in some directories, sorted, without embedded players.
 
-    Args:
-        *directories: Folders with logs, in any depth.
-        on_problem: Is called with each file that is skipped, as in `read_logs`.
+    Arguments are as for `read_logs`; files of records are ignored.
 
     Raises:
         UsageError: If a directory does not exist.
@@ -251,10 +242,10 @@ class _Sample(NamedTuple):
     """The parts of a sample that are needed.
 
     Attributes:
-        head: What is known of its episode before the first reply, as the log has it; None if it has no episode.
-        progress: Its progress, as the store has it.
-        design: What its run declares (`LoggedEpisode.design`), as JSON; "" for nothing.
-        reasoning: What the model returned as reasoning, by the turn's number from 0.
+        head: The part of its record from before the first reply, as the log has it; None if it has no episode.
+        progress: The rest of its record, as the store has it.
+        design: The declared design of its run (`LoggedEpisode.design`), as JSON; "" for none.
+        reasoning: The reasoning that the model returned, by the turn's number from 0.
         system_role: The role that system messages were sent with; "" for the usual one.
     """
 
@@ -348,7 +339,7 @@ def _plain_sample(sample: Any) -> _Sample:
 
 
 def _read_texts(stored: Any) -> dict[str, str]:
-    """Return the texts in a sample's stored object; other values, which come from outside, are left out."""
+    """Return the values of a sample's stored object as texts; empty if it is not an object."""
     texts = cast(dict[Any, Any], stored) if isinstance(stored, dict) else {}
     return {str(name): str(text) for name, text in texts.items()}
 
@@ -363,7 +354,7 @@ def _read_design(text: str) -> Mapping[str, Json]:
 
 
 def _record_of_sample(sample: _Sample) -> EpisodeRecord:
-    """Return the record of an episode in a sample."""
+    """Return the record of the episode in a sample, ended by an infrastructure error or a limit if the sample was."""
     assert sample.head is not None
     record = EpisodeRecord.from_parts(sample.head, sample.progress)
     was_cancelled = sample.error.startswith(_CANCELLED)

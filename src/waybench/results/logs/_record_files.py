@@ -142,9 +142,9 @@ class _SpooledLine(NamedTuple):
 
 
 class RecordSpool:
-    """The records of all files in some places, in batches, which copies of the process can read at the same time.
+    """The records of all files in some folders, in batches, which forks of the process can read at the same time.
 
-    The files are read through once: the number of an attempt depends on all lines before it.
+    The files are read once, since the number of an attempt depends on all lines before it.
     """
 
     def __init__(self, paths: Iterable[Path]) -> None:

@@ -54,7 +54,7 @@ class Origin(NamedTuple):
     """Where results come from.
 
     Attributes:
-        created: When the run began, as "2026-01-31 12:00 UTC".
+        created: The time when the run began, as "2026-01-31 12:00 UTC".
         version: The version of waybench that ran it; "" if not known.
         command: The command that runs it again.
     """
@@ -71,20 +71,18 @@ class LoggedEpisode:
     Attributes:
         model: The model as the user named it; "waybench/..." for the embedded players.
         task: The task's name, without its package.
-        record: What happened.
         settings: Settings that the record itself does not hold: options of the items, and the model's settings
             (temperature, reasoning effort, ...), by name.
         log: Path of the log file it comes from.
         sample: The id of its sample there.
-        run: What tells the run it belongs to from others, whose attempts are no attempts of this one; a run that was
-            taken up again is the same run. "" if not known.
-        design: What its run declares: the settings of a search for a horizon, the levels of a ladder, or the place of
-            the item in the stream of a comparison; empty for other runs, and for ladders of older logs.
-        attempt: The number of the attempt at the item, where it is another than the record's; 0 otherwise.
+        run: Id of its run; a run that was resumed keeps its id. "" if not known.
+        design: The declared design of its run: the settings of a search for a horizon, the levels of a ladder, or the
+            position of the item in the stream of a comparison; empty for other runs, and for ladders of older logs.
+        attempt: The number of the attempt at the item, where the record's own number does not hold; 0 otherwise.
         origin: Date, version and command of its run; None if not known.
         epoch: The epoch of its sample, from 1; 0 where it comes from no log.
-        most_attempts: How many attempts at an item its run allows; 0 if not known.
-        reasoning: What the provider returned as reasoning, by the number of the turn from 0, as text.
+        most_attempts: Number of attempts at an item that its run allows; 0 if not known.
+        reasoning: The reasoning that the provider returned, by the number of the turn from 0, as text.
     """
 
     model: str
@@ -125,14 +123,14 @@ def is_human(model: str) -> bool:
 def read_settings(header: Any) -> dict[str, Json]:
     """Return the settings of a run: options of its items, model settings, and the server.
 
-    Which options of the task are the source's is known by name: they are those that an environment declares. Nothing
-    that may be a secret is among the settings, and of an address only `host` is.
+    Options of the items are recognised by name, as those that an environment declares. The settings hold nothing that
+    may be a secret, and only the `server_name` of an address.
     """
     return {**settings_from_parameters(header.eval.task_args), **_json_settings(_model_settings(header))}
 
 
 def settings_from_parameters(args: Mapping[str, Any]) -> dict[str, Json]:
-    """Return the settings that a task's parameters imply: item options, agent and stream."""
+    """Return the settings that a task's parameters imply: item options, the prefix shown, agent and stream."""
     drawn = _item_option_names()
     return _json_settings(
         {
@@ -178,9 +176,9 @@ def run_command(
     """Return the command that runs a task with a model again.
 
     Args:
-        model: The model.
+        model: The model's name.
         task: The task's name.
-        args: The parameters that were given; what may be a secret is left out.
+        args: The parameters that were given; those that may be secret are left out.
         generation: Inspect's generation settings.
         server: The address of the model's server; "" for the provider's own. An address that may hold a secret is
             shown as URL.
@@ -232,8 +230,7 @@ def settings_of_foreign_run(header: Any) -> dict[str, Json]:
 
 
 def _generation_settings(header: Any) -> dict[str, Any]:
-    # The first is how the model was made, the second what the run was given besides, which has the last word.
-    """Return the generation settings of a run, which override the model's."""
+    """Return the generation settings of a model; those of the run override its own."""
     configs = (header.eval.model_generate_config, header.plan.config)
     return {name: value for config in configs for name, value in config.model_dump(exclude_none=True).items()}
 
@@ -251,7 +248,7 @@ def _model_settings(header: Any) -> dict[str, Any]:
 
 
 def _makes_a_difference(name: str, value: Any) -> bool:
-    """Return whether a generation setting can change replies and is not the default."""
+    """Return whether a generation setting can change replies and does not have its default value."""
     return name not in _TRANSPORT and value not in _DEFAULTS.get(name, ())
 
 
@@ -279,9 +276,7 @@ def settings_of_record(record: EpisodeRecord, settings: Mapping[str, Json]) -> d
 def with_key_label(record: EpisodeRecord, header: Any) -> EpisodeRecord:
     """Return a record with the label of a private key in place of the key (older versions recorded keys).
 
-    Args:
-        record: The record.
-        header: The header of its log, which says whether the user named a key.
+    Only keys that the user named, as the log's header says, are replaced.
     """
     named_key, key = header.eval.task_args.get("key"), str(record.item.get("key", ""))
     if (
@@ -357,10 +352,9 @@ class RunInfo(NamedTuple):
         task: The task's name, without its package.
         parameters: All parameters of the task, a private key as its label.
         settings: Settings of the model and options of its items.
-        epochs: Number of epochs.
         subset: The options that restrict the run to some samples of its task, as "limit=5"; "" for none.
-        created: When the run began, as "2026-01-31 12:00 UTC".
-        version: The version of waybench that ran it; "" if not known.
+        created: The time when the newest log began, as "2026-01-31 12:00 UTC".
+        version: The version of waybench that wrote it; "" if not known.
         logs: The logs, the oldest first.
     """
 
