@@ -197,6 +197,7 @@ class WithinProseWording(ContextWording[I, S, A], Generic[I, S, A]):
 
 
 def _join_into_paragraphs(sentences: Sequence[str]) -> str:
+    """Return sentences as paragraphs of `_PARAGRAPH` sentences, with blank lines between them."""
     return "\n\n".join(" ".join(sentences[at : at + _PARAGRAPH]) for at in range(0, len(sentences), _PARAGRAPH))
 
 

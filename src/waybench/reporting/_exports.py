@@ -144,6 +144,7 @@ def summary_json(title: str, site: Site, analyses: Analyses) -> str:
         return json.dumps(value, allow_nan=False, separators=(",", ":"))
 
     def json_by_line(value: Any) -> str:
+        """Return a list as JSON with one element a line, and any other value on one line."""
         lines = ",\n".join(map(compact_json, cast(list[Any], value))) if isinstance(value, list) else ""
         return f"[\n{lines}\n]" if lines else compact_json(value)
 

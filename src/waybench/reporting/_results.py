@@ -289,6 +289,7 @@ class ResultsPage:
         return Markup(drawing)
 
     def _attempt_view(self, headline: HeadlineSpec, played: StoredEpisode) -> Attempt:
+        """Return what the page shows of an episode: outcome, score by the headline metric, other metrics and replay."""
         row, record = played.row, played.episode.record
         error = record.error or ("the episode has no end" if row.error else "")
         judged = turns_without_prefix(

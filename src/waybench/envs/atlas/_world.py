@@ -73,7 +73,14 @@ class World(DataInstance):
 
 
 class Plan:
-    """The passages of a world as a graph, with the distances to its goal."""
+    """The passages of a world as a graph, with the distances to its goal.
+
+    Args:
+        cells: The (x, y) of each place.
+        passages: Of each passage two indices of places, and whether it leads from the first to the second only.
+        start: Index of the start.
+        goal: Index of the goal.
+    """
 
     def __init__(
         self, cells: Sequence[tuple[int, int]], passages: Iterable[tuple[int, int, bool]], start: int, goal: int

@@ -138,6 +138,7 @@ def _bar_chart(
 
 
 def _bar_values(name: str, colour: int, is_grey: bool, metric: Metric, mean: IntervalEstimate | None) -> dict[str, Any]:
+    """Return the Vega-Lite data of a player's bar: value, interval, texts and colour; nulls without a mean."""
     low, high = drawn_interval(mean) if mean else (None, None)
     interval = interval_text(mean, metric) if mean else ""
     text = mean_text(mean.value if mean else None, metric)

@@ -332,6 +332,7 @@ def _ranked_tasks(all_tried: Sequence[AxisItems]) -> list[_Task]:
     """Return, for each task, the indices of the `AxisItems` whose horizons are compared, on the first axis."""
 
     def task_key(number: int) -> tuple[str, str, int, str]:
+        """Return the task, environment, version and axis of the series of attempts with an index."""
         group = all_tried[number].group
         return group.task, group.env, group.version, all_tried[number].axis.name
 
