@@ -10,7 +10,7 @@ from waybench._late import lazy_names
 if TYPE_CHECKING:
     from waybench.results._tables import episode_frame, score_frame
     from waybench.results.estimates import Estimate, by_level, overall
-    from waybench.results.horizons._horizons import horizon_frame
+    from waybench.results.horizons._frame import horizon_frame
     from waybench.results.logs import LoggedEpisode, read_logs
     from waybench.results.results import Row, rows
 
@@ -32,7 +32,7 @@ __getattr__ = lazy_names(
     {
         "_tables": ("episode_frame", "score_frame"),
         "estimates._estimates": ("Estimate", "by_level", "overall"),
-        "horizons._horizons": ("horizon_frame",),
+        "horizons._frame": ("horizon_frame",),
         "logs._settings": ("LoggedEpisode",),
         "logs._logs": ("read_logs",),
         "results._rows": ("Row",),
