@@ -10,7 +10,7 @@ import waybench
 from tests.report.pages import site
 from waybench.core import Episode, EpisodeRecord, Price, Reply, Usage, policy
 from waybench.results import LoggedEpisode, Row, rows
-from waybench.results.comparisons._model_effects import agent_effects, agent_effects_text
+from waybench.results.comparisons._agent_effects import agent_effects, agent_effects_text
 from waybench.results.results import exclude
 from waybench.results.results._measured_row import measured_row
 from waybench.results.stats._verdicts import Verdict

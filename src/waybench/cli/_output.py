@@ -261,11 +261,11 @@ def summary_text(
 ) -> str:
     """Return the tables of a run: scores, then wordings, agents, demands, beliefs, horizons, searches and decisions."""
     from waybench.results import by_level, overall
+    from waybench.results.comparisons._agent_effects import agent_effects_text
     from waybench.results.comparisons._beliefs import belief_text
     from waybench.results.comparisons._contrasts import contrast_text
     from waybench.results.comparisons._decision_text import decisions_text
     from waybench.results.comparisons._decisions import stored_decisions
-    from waybench.results.comparisons._model_effects import agent_effects_text
     from waybench.results.comparisons._prompts import wording_effects_text
     from waybench.results.estimates import item_difficulties
     from waybench.results.estimates._difficulty import difficulty_text

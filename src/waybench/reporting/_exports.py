@@ -20,10 +20,11 @@ from waybench.reporting.tables._markdown import readme_table, table_to_markdown
 from waybench.reporting.tables._matrix import matrix_table
 from waybench.reporting.tables._table import value_notes
 from waybench.results import Estimate, episode_frame, horizon_frame, score_frame
+from waybench.results.comparisons._agent_effects import AgentEffect
 from waybench.results.comparisons._comparison import effect_frame
 from waybench.results.comparisons._contrasts import ContrastEffect
 from waybench.results.comparisons._isomorphs import IsomorphEffect, TwinEffect
-from waybench.results.comparisons._model_effects import AgentEffect, SettingEffect
+from waybench.results.comparisons._model_effects import SettingEffect
 from waybench.results.comparisons._presentations import LanguageEffect
 from waybench.results.comparisons._prompts import WordingEffect, wording_frame
 from waybench.results.comparisons._trends import TrendEffect

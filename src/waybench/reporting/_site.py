@@ -26,12 +26,13 @@ from waybench.reporting.tables._horizons import leading_horizons
 from waybench.reporting.tables._leaders import Leaders, leader_rows
 from waybench.reporting.tables._results_tables import FailureTables
 from waybench.results import Estimate, Row, by_level, overall
+from waybench.results.comparisons._agent_effects import AgentEffect, agent_effects
 from waybench.results.comparisons._beliefs import BeliefCounts, beliefs_by_group
 from waybench.results.comparisons._comparison import Comparison
 from waybench.results.comparisons._contrasts import ContrastEffect, contrast_effects
 from waybench.results.comparisons._decisions import Decision, stored_decisions
 from waybench.results.comparisons._isomorphs import IsomorphEffect, TwinEffect, isomorph_effects, twin_effects
-from waybench.results.comparisons._model_effects import AgentEffect, agent_effects, setting_effects
+from waybench.results.comparisons._model_effects import setting_effects
 from waybench.results.comparisons._models import compare_all_pairs
 from waybench.results.comparisons._presentations import LanguageEffect, language_effects
 from waybench.results.comparisons._prompts import ExamplesEffect, WordingEffect, examples_effects, wording_effects
