@@ -77,9 +77,9 @@ def tally_tasks(
         return f"{model}: {name}" if len(pairs) > 1 else name
 
     signs = {Verdict.FIRST: "worse", Verdict.SECOND: "better", Verdict.TIED: "tied"}
-    found = [(task_label(pair.name, pair.first.model), signs.get(pair.verdict, "unsure")) for pair in comparisons]
+    verdicts = [(task_label(pair.name, pair.first.model), signs.get(pair.verdict, "unsure")) for pair in comparisons]
     of_items = {(pair.first.model, pair.first.task) for pair in comparisons}
-    found += [
+    verdicts += [
         (
             task_label(ratio.first.task, ratio.first.model),
             "unsure" if ratio.depends else {1: "worse", -1: "better"}.get(ratio.larger, "unsure"),
@@ -87,8 +87,8 @@ def tally_tasks(
         for ratio in ratios
         if (ratio.first.model, ratio.first.task) not in of_items
     ]
-    found += [(decision.plan.task, _decision_result(decision, second)) for decision in decisions]
-    return Tally(*([one_line(name, LONGEST) for name, kind in found if kind == wanted] for wanted in Tally._fields))
+    verdicts += [(decision.plan.task, _decision_result(decision, second)) for decision in decisions]
+    return Tally(*([one_line(name, LONGEST) for name, kind in verdicts if kind == wanted] for wanted in Tally._fields))
 
 
 def _decision_result(decision: Decision, second: str) -> str:

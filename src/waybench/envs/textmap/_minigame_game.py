@@ -202,7 +202,7 @@ def sample_minigames(
     which has no positions after that.
     """
     last = min(cutoff, place_map.last_step)
-    places = _cached_places_after_steps(place_map, last)
+    places = _places_if_known(place_map, last)
     steps = [step for step in range(1, last + 1) if places and places[step] != places[step - 1]]
     stream.shuffle(steps)
     games: list[Minigame] = []
@@ -217,7 +217,7 @@ def sample_minigames(
     return games
 
 
-def _cached_places_after_steps(place_map: PlaceMap, last: int) -> tuple[str, ...]:
+def _places_if_known(place_map: PlaceMap, last: int) -> tuple[str, ...]:
     """Return the place of the player after each step up to the last one; empty if it is unknown."""
     try:
         return places_after_steps(place_map, last)
@@ -227,7 +227,7 @@ def _cached_places_after_steps(place_map: PlaceMap, last: int) -> tuple[str, ...
 
 def move_at(place_map: PlaceMap, step: int) -> Edge | None:
     """Return the move of the map that a step of the walkthrough makes; None if it makes none."""
-    places = _cached_places_after_steps(place_map, step)
+    places = _places_if_known(place_map, step)
     if not places or places[step] == places[step - 1]:
         return None
     ends = (places[step - 1], places[step], normalize_action(place_map.steps[step].action))
