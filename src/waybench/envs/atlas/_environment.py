@@ -1,6 +1,7 @@
 """The environment of worlds: its condition as an option of play, metrics, failures and first errors."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import ceil
 
 from waybench._package_data import read_text
 from waybench.core import (
@@ -86,21 +87,23 @@ def _fewest_moves_to_succeed(record: EpisodeRecord) -> float:
 
 
 def _efficiency(record: EpisodeRecord) -> float | None:
-    # A walk that meets another closure than the shortest route's can be shorter than the reference.
     """Return the fewest moves divided by the moves made, at most 1; None without success."""
-    solved = record.end is End.SOLVED
-    return min(1.0, _fewest_moves_to_succeed(record) / _event_sum(record, "moves")) if solved else None
+    if record.end is not End.SOLVED:
+        return None
+    # More than 1 if the walk met another closure, with a shorter detour, than the shortest route meets.
+    return min(1.0, _fewest_moves_to_succeed(record) / _event_sum(record, "moves"))
 
 
 def action_turns(record: EpisodeRecord) -> Sequence[TurnRecord]:
-    """Return the turns in which moves were asked for: all but those with a part of a story."""
-    parts = -(-record.proof["story"] // SENTENCES) if _recorded_condition(record).parts else 0
-    return record.turns[parts:]
+    """Return the turns in which moves were asked for: all but the turns with a part of a story."""
+    n_parts = ceil(record.proof["story"] / SENTENCES) if _recorded_condition(record).parts else 0
+    return record.turns[n_parts:]
 
 
 def _most_moves(world: World, condition: Condition) -> int:
     """Return an upper bound on the moves of an episode."""
-    return first_leg_budget(world, condition) * (5 if condition.explores else 1)
+    # The way back, and the way there again, have at most twice the moves of the exploration.
+    return first_leg_budget(world, condition) * (1 + 2 + 2 if condition.explores else 1)
 
 
 def _most_turns(world: World, condition: Condition) -> int:
@@ -114,7 +117,7 @@ def _move_range(record: EpisodeRecord) -> tuple[float, float]:
 
 
 def _move_share_metric(name: str, title: str, doc: str) -> Metric:
-    """Return the metric of the number of moves with an event; a set's figure is their share of all moves."""
+    """Return the metric of the number of moves with the event `name`; a set's figure is their share of all moves."""
     return Metric(
         name=name,
         of=lambda record: _event_sum(record, name),
@@ -127,7 +130,7 @@ def _move_share_metric(name: str, title: str, doc: str) -> Metric:
 
 
 def _share_metric(name: str, title: str, of: Callable[[EpisodeRecord], float | None], doc: str) -> Metric:
-    """Return a metric from 0 to 1."""
+    """Return a metric with values from 0 to 1."""
     return Metric(name=name, of=of, title=title, low=0, high=1, doc=doc)
 
 
@@ -216,14 +219,14 @@ def failure(record: EpisodeRecord) -> FailureKind:
         return general
     moves = max(_event_sum(record, "moves"), 1)
     if _recorded_condition(record).explores:
-        arrivals = _event_sum(record, "arrived")
-        if arrivals == 0:
+        n_arrivals = _event_sum(record, "arrived")
+        if n_arrivals == 0:
             return NOT_FOUND
-        return NOT_BACK if arrivals == 1 else general
-    closed = next((number for number, turn in enumerate(record.turns) if turn.events.get("closed")), None)
-    if closed is not None:
-        after = record.turns[closed + 1 :]
-        if 2 * sum(turn.events.get("blocked", 0) for turn in after) >= len(after) > 0:
+        return NOT_BACK if n_arrivals == 1 else general
+    closure_turn = next((number for number, turn in enumerate(record.turns) if turn.events.get("closed")), None)
+    if closure_turn is not None:
+        turns_after_closure = record.turns[closure_turn + 1 :]
+        if 2 * sum(turn.events.get("blocked", 0) for turn in turns_after_closure) >= len(turns_after_closure) > 0:
             return NOT_REPLANNED
     if 2 * _event_sum(record, "blocked") >= moves:
         return BLOCKED
@@ -255,7 +258,7 @@ def steps_to_first_error(record: EpisodeRecord) -> Iterator[Step]:
 
 
 def _read_directions(value: Json) -> list[str] | Invalid:
-    """Read a list of directions; they are returned in the order of `DIRECTIONS`."""
+    """Read a list of directions; return each once, in the order of `DIRECTIONS`."""
     if not is_array(value) or not all(isinstance(name, str) for name in value):
         return Invalid(f"The answer must be a list of directions, not {json_excerpt(value)}.")
     moves = read_moves(", ".join(value)) if value else ()
@@ -263,7 +266,7 @@ def _read_directions(value: Json) -> list[str] | Invalid:
 
 
 def _read_place_name(value: Json) -> str | Invalid:
-    """Read a name, as places are written."""
+    """Read a name of a place in any case; return it with a capital."""
     return value.strip().capitalize() if isinstance(value, str) else Invalid("The answer must be a text.")
 
 
@@ -272,7 +275,7 @@ def _read_whole_number(value: Json) -> int | Invalid:
 
 
 def _knows_passages(state: Walk) -> bool:
-    """Return whether the player has been shown the passages."""
+    """Return whether the player has been shown all passages."""
     return not state.is_reading_story and bool(state.condition.description)
 
 
@@ -335,6 +338,7 @@ def board(state: Walk, turns: Sequence[TurnRecord]) -> Board:
     names, condition = state.world.names, state.condition
     if state.is_reading_story:
         return Board(notes=["The question follows the story."])
+    # Only a player of single moves without places has to keep track of its place.
     here = f"At {names[state.place]}. " if condition.shows_place or not condition.steps else ""
     return Board(notes=[f"{here}To {names[state.target]}, with {plural(state.moves_left, 'move')} left."])
 

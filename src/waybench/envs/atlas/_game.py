@@ -18,13 +18,13 @@ SENTENCES = 12  # of the story in a turn of `recall`
 
 
 class Condition(NamedTuple):
-    """What a player of a world is given, and what it gives.
+    """What a player of a world receives, and what it answers.
 
     Attributes:
-        name: Its name, a value of the option `condition`.
-        doc: What is given and what it gives, in a phrase.
+        name: Value of the option `condition`.
+        doc: What the player receives and what it answers, in a phrase.
         description: What the rules say of the passages: "list", "drawing", "story", or "" for nothing.
-        steps: Whether the player gives one move a turn and receives what it led to; otherwise it gives the whole route.
+        steps: Whether the player makes one move a turn and sees its effect; otherwise it answers with the whole route.
         parts: Whether the story comes in parts, one a turn, before the question.
         shows_place: Whether messages to a player of single moves say where it is and which exits are there.
         closes: Whether a passage is closed when it is tried for the first time.
@@ -135,7 +135,7 @@ class Walk(NamedTuple):
 
     def open_exits_of(self, place: int) -> list[str]:
         """Return the directions of the exits of a place, without one found closed."""
-        return [name for name, number in self.plan.exits[place].items() if number != self.closed]
+        return [direction for direction, number in self.plan.exits[place].items() if number != self.closed]
 
 
 @lru_cache(maxsize=256)
@@ -179,7 +179,7 @@ class WorldGame(Game[World, Walk, Moves]):
         return Walk(instance, condition, (instance.start,), int(condition.parts), 0, budget, closed)
 
     def legal(self, state: Walk) -> Sequence[Moves]:
-        """Return each direction, whatever is there: moves that lead nowhere count like others."""
+        """Return each direction, with or without a passage: moves that lead nowhere count like others."""
         if self.terminal(state) is not None:
             return ()
         return ((),) if state.is_reading_story else tuple((direction,) for direction in DIRECTIONS)
@@ -190,7 +190,7 @@ class WorldGame(Game[World, Walk, Moves]):
             return Transition(state._replace(part=state.part + 1), events=part_events)
         if self._condition.steps:
             action = action[:1]
-        start, counts = state, {"moves": 0, "blocked": 0, "away": 0}
+        state_before, counts = state, {"moves": 0, "blocked": 0, "away": 0}
         for direction in action:
             if self.terminal(state) is not None:
                 break
@@ -203,8 +203,8 @@ class WorldGame(Game[World, Walk, Moves]):
         events: dict[str, Json] = {
             "condition": state.condition.name,
             **counts,
-            "arrived": state.targets_reached > start.targets_reached,
-            "closed": state.closed != start.closed,
+            "arrived": state.targets_reached > state_before.targets_reached,
+            "closed": state.closed != state_before.closed,
         }
         solved = self.terminal(state) is End.SOLVED
         moved = counts["moves"] > counts["blocked"]
@@ -215,18 +215,18 @@ class WorldGame(Game[World, Walk, Moves]):
         plan, place = state.plan, state.place
         number = plan.exits[place].get(direction)
         after, closed = place, state.closed
-        if number is not None and number != closed:
+        if number is not None and number != closed:  # an open passage leads that way
             after = plan.passages[number].other_end(place)
             closure = prove(state.world)["closure"]
-            is_met = plan.to_goal[place] == closure and plan.to_goal[after] == closure - 1
-            if self._condition.closes and closed < 0 and is_met:
+            meets_closure = plan.to_goal[place] == closure and plan.to_goal[after] == closure - 1
+            if self._condition.closes and closed < 0 and meets_closure:
                 after, closed = place, number
-        following = state._replace(trail=(*state.trail, after), moves_left=state.moves_left - 1, closed=closed)
+        next_state = state._replace(trail=(*state.trail, after), moves_left=state.moves_left - 1, closed=closed)
         if after == place:
             effect = "" if closed != state.closed else "blocked"
         else:
             effect = "away" if leads_away_from_target(state, after) else ""
-        return (self._start_next_leg(following) if after == state.target else following), effect
+        return (self._start_next_leg(next_state) if after == state.target else next_state), effect
 
     def _start_next_leg(self, state: Walk) -> Walk:
         """Return the state at the start of the next leg: twice the shortest way over crossed passages are left."""
@@ -268,7 +268,7 @@ class WorldGame(Game[World, Walk, Moves]):
 def leads_away_from_target(state: Walk, after: int) -> bool:
     """Return whether a move to the place `after` leads no nearer to the target, by what the player can know.
 
-    On the first leg of `explore` it knows nothing, and later the passages that were crossed.
+    In `explore` it knows nothing on the first leg, so that no move leads away, and later the passages that it crossed.
     """
     if not state.condition.explores:
         distances = _cached_distances(state.world, state.target, state.closed)

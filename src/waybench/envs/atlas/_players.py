@@ -25,8 +25,8 @@ class Ability(NamedTuple):
         list: Share of the passages that it misreads in a list.
         story: The same in a story.
         drawing: The same in a drawing.
-        slips: Share of its moves that are others than it meant.
-        lost: Share of its moves after which it is wrong about where it is, if it sees only whether it moved.
+        slips: Share of its moves that are replaced by a random direction.
+        lost: Share of its moves after which it believes that it has not moved, if it sees only whether it moved.
         lost_on_paper: The same while it writes a route.
         memory: Moves of a walk or sentences of a story that it remembers, the last ones; None for all.
         depth: Moves that it looks ahead; None for any number.
@@ -93,11 +93,14 @@ class ReferencePlayer:
         ability, chart = self._ability, Chart()
         if not condition.description:
             return chart
-        rate = {"list": ability.list, "story": ability.story, "drawing": ability.drawing}[condition.description]
+        rates = {"list": ability.list, "story": ability.story, "drawing": ability.drawing}
+        misread_rate = rates[condition.description]
         rng, plan = self._random_stream(world, "reads", condition.description), plan_of(world)
-        misread = {number: rng.choice(_NAMES) for number in range(len(plan.passages)) if rng.random() < rate}
+        misread_directions = {
+            number: rng.choice(_NAMES) for number in range(len(plan.passages)) if rng.random() < misread_rate
+        }
         walk = world.story
-        if condition.parts and ability.memory is not None:
+        if condition.parts and ability.memory is not None:  # only a story in parts has to be remembered
             walk = walk[-ability.memory - 1 :]
         story_passages = {plan.passage_to(*pair) for pair in pairwise(walk)}
         for place, exits in enumerate(plan.exits):
@@ -105,8 +108,10 @@ class ReferencePlayer:
                 passage = plan.passages[number]
                 if condition.description == "story" and number not in story_passages:
                     continue
-                if number in misread:
-                    direction = misread[number] if passage.source == place else _OPPOSITE[misread[number]]
+                if number in misread_directions:
+                    direction = (
+                        misread_directions[number] if passage.source == place else _OPPOSITE[misread_directions[number]]
+                    )
                 chart.setdefault(place, {}).setdefault(direction, passage.other_end(place))
         if condition.announces:
             _remove_passage(chart, plan.passages[int(prove(world)["closed"])])
@@ -118,7 +123,7 @@ class ReferencePlayer:
         chart = self._chart_of(world, state.condition)
         rng = self._random_stream(world, "writes", state.condition.name)
         place, visits = state.place, {state.place: 1}
-        for _ in range(2 * state.moves_left):
+        for _ in range(2 * state.moves_left):  # a player that is lost does not count its moves
             if place == world.goal:
                 return
             move = self._choose_move(chart, world, world.goal, visits, place, rng)
@@ -138,12 +143,12 @@ class ReferencePlayer:
         return self._choose_move(chart, world, state.target, Counter(trail), state.place, rng)
 
     def _add_observations(self, chart: Chart, state: Walk, trail: Sequence[int]) -> None:
-        """Add to a chart what a walk has shown: exits of the places, and where the used ones lead."""
+        """Add to a chart what a walk has shown: the exits of the places, and where the used exits lead."""
         plan, closed = state.plan, state.closed if self._ability.replans else -1
         for place in trail:
-            believed = chart.get(place, {})
+            targets = chart.get(place, {})
             chart[place] = {
-                direction: believed.get(direction, _UNKNOWN)
+                direction: targets.get(direction, _UNKNOWN)
                 for direction, number in plan.exits[place].items()
                 if number != closed
             }
@@ -156,7 +161,7 @@ class ReferencePlayer:
             _remove_passage(chart, plan.passages[closed])
 
     def _blind_move(self, state: Walk) -> str:
-        """Return the next move where messages show only whether the last one succeeded."""
+        """Return the next move where messages show only whether the last move succeeded: walk again, in mind."""
         world = state.world
         chart = {place: dict(exits) for place, exits in self._chart_of(world, state.condition).items()}
         place, visits = world.start, {world.start: 1}
@@ -170,22 +175,22 @@ class ReferencePlayer:
             elif rng.random() >= self._ability.lost:
                 place = chart.get(place, {}).get(move, place)
             visits[place] = visits.get(place, 0) + 1
-        raise AssertionError
+        raise AssertionError  # the last pair returns
 
     def _choose_move(
         self, chart: Chart, world: World, goal: int, visits: Mapping[int, int], place: int, rng: Stream
     ) -> str:
-        """Return the first move to the goal by a chart, otherwise to an unused exit or to a place near the goal."""
+        """Return the first move to the goal by a chart; else to an unused exit; else to a little visited place."""
         ways = _shortest_ways_on_chart(chart, place, self._ability.depth)
-        if goal in ways:
+        if goal in ways:  # an empty way: the player is at the goal by its chart, but the walk goes on
             return ways[goal][0] if ways[goal] else rng.choice(_NAMES)
-        frontier = [way for at, way in ways.items() if _UNKNOWN in chart.get(at, {}).values()]
-        if frontier:
-            length = min(map(len, frontier))
-            way = rng.choice([way for way in frontier if not self._ability.nearest or len(way) == length])
+        ways_to_frontier = [way for near, way in ways.items() if _UNKNOWN in chart.get(near, {}).values()]
+        if ways_to_frontier:
+            length = min(map(len, ways_to_frontier))
+            way = rng.choice([way for way in ways_to_frontier if not self._ability.nearest or len(way) == length])
             if way:
                 return way[0]
-            return rng.choice([name for name, after in chart[place].items() if after == _UNKNOWN])
+            return rng.choice([direction for direction, after in chart[place].items() if after == _UNKNOWN])
         goal_x, goal_y = world.cells[goal]
 
         def visits_and_distance(after: int) -> tuple[int, int]:
@@ -193,8 +198,8 @@ class ReferencePlayer:
             x, y = world.cells[after]
             return visits.get(after, 0), abs(x - goal_x) + abs(y - goal_y)
 
-        others = [after for after, way in ways.items() if way]
-        return ways[min(others, key=visits_and_distance)][0] if others else rng.choice(_NAMES)
+        reachable = [after for after, way in ways.items() if way]
+        return ways[min(reachable, key=visits_and_distance)][0] if reachable else rng.choice(_NAMES)
 
 
 def _remove_passage(chart: Chart, passage: Passage) -> None:
@@ -204,26 +209,26 @@ def _remove_passage(chart: Chart, passage: Passage) -> None:
 
 
 def _shortest_ways_on_chart(chart: Chart, start: int, depth: int | None) -> dict[int, tuple[str, ...]]:
-    """Return the moves of a shortest way by a chart to each place, or to those within `depth` moves."""
+    """Return the moves of a shortest way by a chart to each place, or to each place within `depth` moves."""
     ways: dict[int, tuple[str, ...]] = {start: ()}
-    edge = [start]
-    while edge and (depth is None or len(ways[edge[0]]) < depth):
-        following: list[int] = []
-        for place in edge:
+    frontier = [start]
+    while frontier and (depth is None or len(ways[frontier[0]]) < depth):
+        next_frontier: list[int] = []
+        for place in frontier:
             for direction, after in chart.get(place, {}).items():
                 if after != _UNKNOWN and after not in ways:
                     ways[after] = (*ways[place], direction)
-                    following.append(after)
-        edge = following
+                    next_frontier.append(after)
+        frontier = next_frontier
     return ways
 
 
 def oracle(state: Walk, rng: Stream) -> Moves:
-    """Return a shortest way to the target, or its first move."""
+    """Return a shortest route to the target, or its first move in conditions with single moves."""
     if state.is_reading_story:
         return ()
-    way = shortest_way_to_target(state)
-    return tuple(way[:1]) if state.condition.steps else tuple(way)
+    moves = shortest_way_to_target(state)
+    return tuple(moves[:1]) if state.condition.steps else tuple(moves)
 
 
 def random(state: Walk, rng: Stream) -> Moves:
@@ -237,7 +242,7 @@ def random(state: Walk, rng: Stream) -> Moves:
 
 
 def heuristic(state: Walk, rng: Stream) -> Moves:
-    """Go to the exit to the least visited place, and of these to the one nearest to the goal by air."""
+    """Go to the least visited neighbour; of several, to the nearest to the goal by air."""
 
     def choose_exit(trail: Sequence[int], exits: Sequence[str]) -> str:
         return greedy_move(state.plan, state.world.cells, trail[-1], Counter(trail), exits)
@@ -246,12 +251,12 @@ def heuristic(state: Walk, rng: Stream) -> Moves:
 
 
 def _choose_moves(state: Walk, choose_exit: Callable[[Sequence[int], Sequence[str]], str]) -> Moves:
-    """Return the next moves of a player that chooses each by the places so far and the open exits."""
+    """Return the next moves of a player whose `choose_exit` chooses by the places so far and the open exits."""
     if state.is_reading_story:
         return ()
     trail, moves = list(state.trail), list[str]()
-    most = 1 if state.condition.steps else state.moves_left
-    while len(moves) < most and not (moves and trail[-1] == state.target):
+    most_moves = 1 if state.condition.steps else state.moves_left
+    while len(moves) < most_moves and not (moves and trail[-1] == state.target):
         moves.append(choose_exit(trail, state.open_exits_of(trail[-1]) or _NAMES))
         trail.append(state.plan.place_after(trail[-1], moves[-1]))
     return tuple(moves)

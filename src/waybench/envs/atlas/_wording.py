@@ -38,7 +38,8 @@ from waybench.envs.atlas._world import DIRECTIONS, World, plan_of, prove
 
 _UNIT = 60.0
 _MIDDLE = 18.0  # of a place, from the edge of its cell; its name is on the right
-_HEAD = 6.0
+_MARGIN = 12.0  # on the right and below
+_HEAD = 6.0  # half the length of an arrow head
 
 
 def _place_position(world: World, place: int) -> tuple[float, float]:
@@ -50,11 +51,11 @@ def _place_position(world: World, place: int) -> tuple[float, float]:
 def _drawing_size(world: World) -> tuple[float, float]:
     """Return width and height of the drawing."""
     columns, rows = (1 + max(cell[axis] for cell in world.cells) for axis in (0, 1))
-    return _UNIT * columns + 12, _UNIT * rows + 12
+    return _UNIT * columns + _MARGIN, _UNIT * rows + _MARGIN
 
 
 def _arrow_head_path(world: World, source: int, target: int) -> str:
-    """Return an arrow head in the middle of a passage."""
+    """Return the SVG path of an arrow head in the middle of a passage."""
     (x, y), (to_x, to_y) = _place_position(world, source), _place_position(world, target)
     across, down = (to_x - x) / _UNIT, (to_y - y) / _UNIT
     middle_x, middle_y = (x + to_x) / 2, (y + to_y) / 2
@@ -67,22 +68,23 @@ def _arrow_head_path(world: World, source: int, target: int) -> str:
 
 
 def _passage_and_place_shapes(world: World) -> list[str]:
-    """Return the passages, the arrows of one-way ones, the places and their names."""
+    """Return the shapes of the passages, the arrows of one-way passages, the places and their names."""
     places = range(len(world.names))
     positions = [_place_position(world, place) for place in places]
-    ways = (line([positions[source], positions[target]]) for source, target, _ in world.passages)
-    names = ((x + 6, y - 5, name) for (x, y), name in zip(positions, world.names, strict=True))
-    heads = (_arrow_head_path(world, source, target) for source, target, one_way in world.passages if one_way)
+    lines = (line([positions[source], positions[target]]) for source, target, _ in world.passages)
+    name_labels = ((x + 6, y - 5, name) for (x, y), name in zip(positions, world.names, strict=True))
+    arrow_heads = (_arrow_head_path(world, source, target) for source, target, one_way in world.passages if one_way)
     return [
-        path("atlas-passage", "#8c93a0", 2, ways),
-        path("atlas-one-way", "#5a6372", 0, heads),
+        path("atlas-passage", "#8c93a0", 2, lines),
+        path("atlas-one-way", "#5a6372", 0, arrow_heads),
         path("atlas-place", "#5a6372", 6, (f"M{point(position)}h0" for position in positions), ROUND),
-        texts("atlas-name", names, 10, "start"),
+        texts("atlas-name", name_labels, 10, "start"),
     ]
 
 
 def scenes(world: World, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:
     """Yield the world with the walk after each number of turns, whose events have the condition."""
+    # Turns with unread replies have no events.
     condition = next((turn.events["condition"] for turn in turns if "condition" in turn.events), "plan")
     (x, y), start = _place_position(world, world.goal), _place_position(world, world.start)
     board = [
@@ -98,7 +100,7 @@ def scenes(world: World, turns: Sequence[TurnRecord], counts: Sequence[int]) -> 
 
 
 def _walk_shapes(state: Walk, *, begun: bool) -> list[str]:
-    """Return the line of a walk, its end once it has `begun`, and a cross on a passage found closed."""
+    """Return the line of a walk, a cross on a passage found closed and, once a turn was played, the player."""
     world = state.world
     shapes = [path("atlas-trail", "#d55e00", 4, [line(_place_position(world, place) for place in state.trail)], ROUND)]
     if state.closed >= 0:
@@ -205,16 +207,15 @@ def text_drawing(world: World) -> str:
         lines[2 * y][left : left + len(name)] = name
     for source, target, one_way in world.passages:
         direction, _ = plan_of(world).exit_to(source, target)
-        x, y = min(world.cells[source], world.cells[target])
+        x, y = min(world.cells[source], world.cells[target])  # the western or northern end
+        middle = cell_width * x + cell_width // 2
         if direction in ("north", "south"):
-            lines[2 * y + 1][cell_width * x + cell_width // 2] = "|" if not one_way else "v^"[direction == "north"]
+            lines[2 * y + 1][middle] = "|" if not one_way else "v^"[direction == "north"]
             continue
         line = lines[2 * y]
-        first = last = cell_width * x + cell_width // 2
-        while line[first] != " ":
-            first += 1
+        first = line.index(" ", middle)  # after the name of the western place
         last = first
-        while line[last] == " ":
+        while line[last] == " ":  # up to the name of the eastern place
             last += 1
         line[first:last] = "-" * (last - first)
         if one_way:
@@ -245,14 +246,14 @@ class WorldWording(Wording[World, Walk, Moves]):
     def __init__(self, condition: Condition) -> None:
         self._condition = condition
         field = Field[World]
-        # A picture takes the place of passages, and of no story.
-        passages = {
+        # A picture replaces the field "passages" (see `Images`), never a story.
+        passages_field = {
             "list": field("passages", "The list of passages.", self._passages_text),
             "drawing": field("passages", "The drawing of the passages.", self._passages_text),
             "story": field("story", "The story, where it comes at once.", self._passages_text),
         }.get(condition.description)
         self.rule_fields = (
-            *([passages] if passages is not None else []),
+            *([passages_field] if passages_field is not None else []),
             field("start", "The name of the start.", lambda world: world.names[world.start]),
             field("goal", "The name of the goal.", lambda world: world.names[world.goal]),
             field("moves", "Most moves, in words.", self._budget_text),
@@ -260,10 +261,12 @@ class WorldWording(Wording[World, Walk, Moves]):
         self.fields = (
             Field[View[Walk]]("feedback", "What the last reply led to.", lambda view: self._feedback_text(view)),
             Field[View[Walk]](
-                "place", "The place and its exits, where they are shown.", lambda v: self._place_text(v.state)
+                "place", "The place and its exits, where they are shown.", lambda view: self._place_text(view.state)
             ),
             Field[View[Walk]](
-                "part", "The part of the story, or the question after it.", lambda v: self._story_part_text(v.state)
+                "part",
+                "The part of the story, or the question after it.",
+                lambda view: self._story_part_text(view.state),
             ),
         )
 
@@ -276,7 +279,7 @@ class WorldWording(Wording[World, Walk, Moves]):
         return plural(first_leg_budget(world, self._condition), "move")
 
     def _task_text(self, world: World) -> str:
-        """Return the start, the goal, the budget and the form of the reply."""
+        """Return the start, the goal, the budget, what messages will show, and the form of the reply."""
         condition = self._condition
         template, names = _EXPLORE if condition.explores else _TASK, world.names
         parts = [template.format(start=names[world.start], goal=names[world.goal], moves=self._budget_text(world))]
@@ -284,9 +287,11 @@ class WorldWording(Wording[World, Walk, Moves]):
             first, second, _ = world.passages[int(prove(world)["closed"])]
             parts.append(_ANNOUNCED.format(first=names[first], second=names[second]))
         if condition.steps:
-            parts += [_SHOWN if condition.shows_place else _BLIND]
-        parts += [_CLOSES] if condition.closes else []
-        parts += [_CHART] if condition.shows_chart else []
+            parts.append(_SHOWN if condition.shows_place else _BLIND)
+        if condition.closes:
+            parts.append(_CLOSES)
+        if condition.shows_chart:
+            parts.append(_CHART)
         return "\n".join([*parts, _STEP if condition.steps else _ROUTE])
 
     def rules(self, instance: World) -> str:
@@ -334,7 +339,7 @@ class WorldWording(Wording[World, Walk, Moves]):
         if isinstance(last, Invalid):
             return f"{last.reason} {ending}".rstrip()
         if "part" in last.events:
-            return ""
+            return ""  # the last reply was to the last part of the story
         if not condition.steps:
             leads = "leads" if state.targets_reached == 1 else "does not lead"
             return f"The route {leads} to {names[state.world.goal]}."
@@ -342,12 +347,12 @@ class WorldWording(Wording[World, Walk, Moves]):
             here = f"You have reached {names[state.place]}."
             if state.targets_reached == condition.targets:
                 return here
-            way = "Go back" if state.targets_reached == 1 else "Now go again"
-            return f"{here} {way} to {names[state.target]}: you have {plural(state.moves_left, 'move')}."
+            request = "Go back" if state.targets_reached == 1 else "Now go again"
+            return f"{here} {request} to {names[state.target]}: you have {plural(state.moves_left, 'move')}."
         return f"{self._move_feedback(last)} {ending}".strip()
 
     def _move_feedback(self, last: Transition[Walk]) -> str:
-        """Return the sentence on a single move; "" for a successful one where messages show the place."""
+        """Return the sentence on a single move; "" for a successful move where messages show the place."""
         if last.events["closed"]:
             return "The passage is closed. You have not moved."
         if last.events["blocked"]:
@@ -367,17 +372,18 @@ class WorldWording(Wording[World, Walk, Moves]):
         lines = candidate_answer_lines(reply)
         if isinstance(lines, Invalid):
             return lines
-        results = [self._read_line(line) for line in lines]
-        return next((moves for moves in results if not isinstance(moves, Invalid)), results[0])
+        moves_of_lines = [self._read_line(line) for line in lines]
+        return next((moves for moves in moves_of_lines if not isinstance(moves, Invalid)), moves_of_lines[0])
 
     def _read_line(self, line: str) -> Moves | Invalid:
+        """Read the moves of a line; in conditions with single moves also a sentence that names one direction."""
         moves = read_moves(line)
         if not self._condition.steps or (not isinstance(moves, Invalid) and len(moves) == 1):
             return moves
-        number = index_of_named_action(line, tuple(DIRECTIONS)) if isinstance(moves, Invalid) else moves
-        if not isinstance(number, int):
+        index = index_of_named_action(line, tuple(DIRECTIONS)) if isinstance(moves, Invalid) else None
+        if not isinstance(index, int):
             return Invalid("The last line has to be one move: north, east, south or west.")
-        return (tuple(DIRECTIONS)[number],)
+        return (tuple(DIRECTIONS)[index],)
 
     def render(self, action: Moves, state: Walk) -> str:
         return ", ".join(action) or "OK"

@@ -41,8 +41,22 @@ class Passage(NamedTuple):
     one_way: bool
 
     def other_end(self, place: int) -> int:
-        """Return the end of the passage that is not the given one."""
+        """Return the end of the passage that is not the given place."""
         return self.target if place == self.source else self.source
+
+
+class Closure(NamedTuple):
+    """Where `detour` closes a passage: see `Plan.find_closure`.
+
+    Attributes:
+        distance: Moves to the goal from the place where the passage is tried.
+        passage: Number of the passage that the shortest route meets.
+        detour: Moves of the shortest route to the goal that meets this passage first.
+    """
+
+    distance: int
+    passage: int
+    detour: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +110,16 @@ class Plan:
                 self.exits[target][names[x - to_x, y - to_y]] = number
         # In the order of directions, so that nothing depends on how a world lists its passages.
         self.exits = [{name: exits[name] for name in DIRECTIONS if name in exits} for exits in self.exits]
-        # Place -> the places that its exits lead to, and those that lead to it, each with the number of the passage.
+        # Place -> (neighbour, number of the passage) for each exit, and for each passage that leads to the place.
         self._leads_to = [
             [(self.passages[number].other_end(place), number) for number in exits.values()]
             for place, exits in enumerate(self.exits)
         ]
         self.comes_from: list[list[tuple[int, int]]] = [[] for _ in cells]
-        for place, ways in enumerate(self._leads_to):
-            for after, number in ways:
+        for place, exits_of_place in enumerate(self._leads_to):
+            for after, number in exits_of_place:
                 self.comes_from[after].append((place, number))
-        self.walks: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self.walks: dict[tuple[int, int], list[tuple[int, int]]] = {}  # results of `continue_walk`
         self.to_goal = self.distances(goal)
 
     def with_start_and_goal(self, start: int, goal: int) -> "Plan":
@@ -134,8 +148,8 @@ class Plan:
     def distances(self, goal: int, closed: int = -1, known: Collection[int] | None = None) -> list[int]:
         """Return the number of moves from each place to a goal; -1 where there is no way.
 
-        `closed` is the number of a passage that is closed both ways, and `known` has the numbers of those that can be
-        used; by default all can.
+        `closed` is the number of a passage that is closed both ways, and `known` has the numbers of the passages that
+        can be used; None for all.
         """
         distances = [-1] * len(self.exits)
         distances[goal] = 0
@@ -185,111 +199,106 @@ class Plan:
         return counts.get(self.goal, 0)
 
     def is_connected(self) -> bool:
-        """Return whether each place can be reached from each other one."""
-        reached, waiting = {self.goal}, [self.goal]
-        while waiting:
-            place = waiting.pop()
-            waiting += [after for after in self.neighbours(place) if after not in reached]
-            reached.update(waiting)
+        """Return whether each place can be reached from each other place."""
+        reached, queue = {self.goal}, [self.goal]
+        while queue:
+            place = queue.pop()
+            queue += [after for after in self.neighbours(place) if after not in reached]
+            reached.update(queue)
         return len(reached) == len(self.exits) and -1 not in self.to_goal
 
-    def find_closure(self) -> tuple[int, int, int] | None:
-        """Return where `detour` closes a passage, so that no walk to the goal can miss it.
+    def find_closure(self) -> Closure | None:
+        """Return where `detour` closes a passage, so that no walk to the goal can miss it; None if no k fits.
 
         The first passage that is tried from distance k to distance k - 1 is closed. A move lowers the distance by at
-        most 1, so each walk meets one closure. k is such that the goal can still be reached after each of them.
-
-        Returns:
-            k, as near to the middle of the route as possible; the number of the passage that the shortest route meets;
-            and the moves of the shortest route to the goal that meets it first. None if there is no such k.
+        most 1, so each walk meets one closure. k is as near to the middle of the route as possible, and such that the
+        goal can still be reached after each possible closure.
         """
         length = self.to_goal[self.start]
         for k in sorted(range(1, length + 1), key=lambda k: (abs(2 * k - length - 1), k)):
-            met = self._closure_at_distance(k)
-            if met is not None:
-                return k, *met
+            closure = self._closure_at_distance(k)
+            if closure is not None:
+                return closure
         return None
 
-    def _closure_at_distance(self, k: int) -> tuple[int, int] | None:
-        """Return the passage and the moves of `find_closure` for one k; None if a closure cuts off the goal."""
+    def _closure_at_distance(self, k: int) -> Closure | None:
+        """Return the closure of `find_closure` for one k; None if a walk can meet a closure that cuts off the goal."""
         length, to_goal = self.to_goal[self.start], self.to_goal
-        outside, todo = {self.start}, [self.start]
-        met: list[tuple[int, int]] = []  # (place, passage)
-        while todo:
-            place = todo.pop()
+        farther, stack = {self.start}, [self.start]  # places that walks reach before any closure
+        closable: list[tuple[int, int]] = []  # (place, passage)
+        while stack:
+            place = stack.pop()
             for number in self.exits[place].values():
                 after = self.passages[number].other_end(place)
                 if to_goal[after] == k - 1:
-                    met.append((place, number))
-                elif after not in outside:
-                    outside.add(after)
-                    todo.append(after)
-        lengths = {pair: self.distances(self.goal, closed=pair[1])[pair[0]] for pair in met}
-        if -1 in lengths.values():
+                    closable.append((place, number))
+                elif after not in farther:
+                    farther.add(after)
+                    stack.append(after)
+        moves_left = {(at, number): self.distances(self.goal, closed=number)[at] for at, number in closable}
+        if -1 in moves_left.values():
             return None
         place = self.start
         for _ in range(length - k):
             place = min(self.neighbours(place), key=to_goal.__getitem__)
         after = min(self.neighbours(place), key=to_goal.__getitem__)
         number = self.passage_to(place, after)
-        return number, length - k + 1 + lengths[place, number]
+        return Closure(k, number, length - k + 1 + moves_left[place, number])  # the move that meets the closure counts
 
 
 @lru_cache(maxsize=512)
 def plan_of(world: World) -> Plan:
-    """Return the passages of a world as a graph (cached)."""
+    """Return the passages of a world as a graph, with its start and goal (cached)."""
     return Plan(world.cells, world.passages, world.start, world.goal)
 
 
 def random_walk_success(plan: Plan, moves: int, limit: float = inf) -> float:
     """Return the probability that a random walk reaches the goal within a number of moves.
 
-    The walk chooses among all exits but the one back to where it has just been, which it takes in dead ends only. Once
-    the probability is above `limit`, counting stops.
+    The walk chooses among all exits but the exit to where it has just been, which it takes in dead ends only. Once the
+    probability is above `limit`, counting stops.
     """
-    chances: dict[tuple[int, int], float] = {(-1, plan.start): 1.0}
-    reached = 0.0
+    probabilities: dict[tuple[int, int], float] = {(-1, plan.start): 1.0}  # of the last two places
+    success = 0.0
     for _ in range(moves):
-        if reached > limit:
+        if success > limit:
             break
         following: dict[tuple[int, int], float] = {}
-        for walk, chance in chances.items():
-            onward = plan.walks.get(walk) or plan.continue_walk(*walk)
-            share = chance / len(onward)
-            for after in onward:
-                if after[1] == plan.goal:
-                    reached += share
+        for last_places, probability in probabilities.items():
+            continuations = plan.walks.get(last_places) or plan.continue_walk(*last_places)
+            share = probability / len(continuations)
+            for continuation in continuations:
+                if continuation[1] == plan.goal:
+                    success += share
                 else:
-                    following[after] = following.get(after, 0.0) + share
-        chances = following
-    return reached
+                    following[continuation] = following.get(continuation, 0.0) + share
+        probabilities = following
+    return success
 
 
 @lru_cache(maxsize=512)
 def prove(world: World) -> dict[str, Json]:
     """Return the certificate of a world.
 
-    It has the moves of the shortest route and the number of such routes, the success of a random walk within twice as
-    many (`random_walk_success`), the distance from the goal of the closure, the passage that is closed on the shortest
-    route, the moves with it met and with it known from the start, the moves from the goal back to the start, and the
-    length of the story.
+    It has the moves of the shortest route and the number of such routes; the success of a random walk within twice as
+    many moves (`random_walk_success`); the `Closure`, and the moves to the goal where the closed passage is known from
+    the start; the moves from the goal back to the start; and the moves of the story.
 
     Raises:
         DataError: If a closed passage can cut off the goal (see `Plan.find_closure`).
     """
     plan = plan_of(world)
-    ring = plan.find_closure()
-    if ring is None:
+    closure = plan.find_closure()
+    if closure is None:
         raise DataError("world: each way round a closed passage has to lead to the goal")
-    k, closed, detour = ring
     return {
         "shortest": world.level,
         "routes": plan.count_routes(),
         "random_walk": random_walk_success(plan, 2 * world.level),
-        "closure": k,
-        "closed": closed,
-        "detour": detour,
-        "known": plan.distances(world.goal, closed=closed)[world.start],
+        "closure": closure.distance,
+        "closed": closure.passage,
+        "detour": closure.detour,
+        "known": plan.distances(world.goal, closed=closure.passage)[world.start],
         "back": plan.distances(world.start)[world.goal],
         "story": len(world.story) - 1,
     }
@@ -305,8 +314,8 @@ def decode(data: Json) -> World:
     """Read a world.
 
     Raises:
-        DataError: If it is none: if passages do not join neighbours, places cannot be reached, there are two shortest
-            routes, no closure leaves a way, or the story is no walk that crosses each passage.
+        DataError: If the data is no world: if passages do not join neighbours, places cannot be reached, there are two
+            shortest routes, no closure leaves a way, or the story is no walk that crosses each passage.
     """
     world = World.from_json(data, "world")
     size, passages, cells = len(world.names), world.passages, world.cells
@@ -316,8 +325,8 @@ def decode(data: Json) -> World:
     _require(not {name.lower() for name in world.names} & DIRECTIONS.keys(), "no place is called like a direction")
     _require(len(set(cells)) == size, "give each place a cell of its own")
     _require(all(0 <= number <= _MOST_COORDINATE for cell in cells for number in cell), "coordinates are 0 to 1000")
-    numbers = (*world.story, world.start, world.goal, *(end for passage in passages for end in passage[:2]))
-    _require(all(0 <= number < size for number in numbers), "places are numbered from 0")
+    places = (*world.story, world.start, world.goal, *(end for passage in passages for end in passage[:2]))
+    _require(all(0 <= place < size for place in places), "places are numbered from 0")
     _require(
         all(abs(cells[a][0] - cells[b][0]) + abs(cells[a][1] - cells[b][1]) == 1 for a, b, _ in passages),
         "passages join cells that have a side in common",
@@ -328,15 +337,20 @@ def decode(data: Json) -> World:
     _require(plan.is_connected(), "each place can be reached from each other one")
     _require(plan.count_routes() == 1, "there is one shortest route")
     _require(plan.find_closure() is not None, "each way round a closed passage has to lead to the goal")
-    most = _MOST_STEPS * len(passages)
-    back = plan.distances(world.start)[world.goal]
-    _require(max(world.level, back) <= world.exploration <= most, f"exploration is up to {most} moves, and long enough")
-    _require(1 < len(world.story) <= most and crosses_all_passages(plan, world.story), "the story crosses each passage")
+    most_moves = _MOST_STEPS * len(passages)
+    moves_back = plan.distances(world.start)[world.goal]
+    _require(
+        max(world.level, moves_back) <= world.exploration <= most_moves,
+        f"exploration is up to {most_moves} moves, and long enough",
+    )
+    _require(
+        1 < len(world.story) <= most_moves and crosses_all_passages(plan, world.story), "the story crosses each passage"
+    )
     return world
 
 
 def crosses_all_passages(plan: Plan, walk: Sequence[int]) -> bool:
-    """Return whether a walk follows passages and crosses each of them."""
+    """Return whether a walk follows passages, and crosses each passage of the world."""
     try:
         return len({plan.passage_to(*pair) for pair in pairwise(walk)}) == len(plan.passages)
     except LookupError:
@@ -354,9 +368,9 @@ def isomorph(world: World, key: str, number: int) -> World:
     """Return the world turned or mirrored, with other names; its story and the order of its passages stay."""
     rng = Stream("atlas isomorph", key, world.hash, number)
     flip, turns = rng.choice(_SYMMETRIES[1:])
-    moved = [_transform_cell(cell, flip, turns) for cell in world.cells]
-    left, top = min(x for x, _ in moved), min(y for _, y in moved)
-    return replace(world, names=draw_names(len(world.names), rng), cells=tuple((x - left, y - top) for x, y in moved))
+    cells = [_transform_cell(cell, flip, turns) for cell in world.cells]
+    left, top = min(x for x, _ in cells), min(y for _, y in cells)
+    return replace(world, names=draw_names(len(world.names), rng), cells=tuple((x - left, y - top) for x, y in cells))
 
 
 def _transform_cell(cell: tuple[int, int], flip: bool, turns: int) -> tuple[int, int]:
