@@ -32,7 +32,7 @@ def walk(
     place, goals = np.array(at), np.zeros((9, 9), dtype=np.uint8)
     solid = np.array(SOLID, dtype=np.uint8)
     done = np.array(ticks, dtype=np.uint8)
-    _, _, length = walk_ticks(pool, AIR, WATER, solid, goals, place, np.array(ahead), done)
+    _, _, length = walk_ticks(pool, WATER, solid, goals, place, np.array(ahead), done)
     return place.tolist(), length
 
 
@@ -100,7 +100,6 @@ def test_a_goal_ends_the_walk() -> None:
     goals[4, 5] = 1  # the next cell to the south begins at z = 4
     made, arrived, _ = walk_ticks(
         world(),
-        AIR,
         WATER,
         np.array(SOLID, dtype=np.uint8),
         goals,

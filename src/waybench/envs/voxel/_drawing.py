@@ -14,7 +14,7 @@ from waybench.envs.voxel.engines._engines import is_drawable, open_charted_world
 from waybench.envs.voxel.engines._terrain import ENGINES
 
 _ROWS = 72  # squares of the map along its longer side, at most
-_AROUND = 24  # blocks around everything that has to be on it
+_AROUND = 24  # blocks of margin around the points that have to be on the map
 _CELL = 4  # blocks along each side of a square, at least
 _GOAL = "#d55e00"
 
@@ -41,7 +41,7 @@ class _Extent(NamedTuple):
 
 def scenes(search: Search, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:
     """Yield a map for each number of turns: the way so far and, where the map can be drawn, the nearest goal."""
-    # Where the map is not known, neither is the start.
+    # An engine without a known map chooses the start itself.
     start = [(search.x + 0.5, search.z + 0.5)] if ENGINES[search.engine].charted else []
     all_points = [*start, *_step_points(turns)] or [(search.x + 0.5, search.z + 0.5)]
     has_map = is_drawable(search.engine)
@@ -72,16 +72,16 @@ def _step_points(turns: Sequence[TurnRecord]) -> Iterator[Point]:
     """Yield the (x, z) where each step ended."""
     for turn in turns:
         if "at" in turn.events:
-            x, _, z = turn.events["at"]
+            x, _, z = turn.events["at"]  # turns without a step have none
             yield float(x), float(z)
 
 
 def _extent_around(points: Sequence[Point]) -> _Extent:
     """Return the part of the world to draw: points with a margin, in squares of whole blocks."""
-    low = [min(at[axis] for at in points) - _AROUND for axis in (0, 1)]
-    high = [max(at[axis] for at in points) + _AROUND for axis in (0, 1)]
+    low = [min(point[axis] for point in points) - _AROUND for axis in (0, 1)]
+    high = [max(point[axis] for point in points) + _AROUND for axis in (0, 1)]
     side = _CELL * max(1, ceil(max(high[0] - low[0], high[1] - low[1]) / _CELL / _ROWS))
-    west, north = (floor(edge / side) * side for edge in low)
+    west, north = (floor(edge / side) * side for edge in low)  # so that squares of all maps of a world coincide
     return _Extent(west, north, side, ceil((high[0] - west) / side), ceil((high[1] - north) / side))
 
 
@@ -94,49 +94,50 @@ def _biome_squares(search: Search, extent: _Extent) -> list[list[str]]:
 
 def _biome_shapes(search: Search, rows: Sequence[Sequence[str]], extent: _Extent) -> dict[str, str]:
     """Return a path for each biome: its squares, with those in a row joined."""
-    lines, side = dict[str, list[str]](), extent.side
+    areas_by_biome, side = dict[str, list[str]](), extent.side
     for row, names in enumerate(rows):
         for name, column, length in runs_of_equal_cells(names):
             corner = f"M{extent.west + column * side} {extent.north + row * side}"
-            lines.setdefault(name, []).append(f"{corner}h{length * side}v{side}h-{length * side}z")
+            areas_by_biome.setdefault(name, []).append(f"{corner}h{length * side}v{side}h-{length * side}z")
     colours = ENGINES[search.engine].biomes
     return {
-        name: with_tooltip(name, path("voxel-biome", colours[name], 0, areas)) for name, areas in sorted(lines.items())
+        name: with_tooltip(name, path("voxel-biome", colours[name], 0, areas))
+        for name, areas in sorted(areas_by_biome.items())
     }
 
 
 def _goal_outline(search: Search, rows: Sequence[Sequence[str]], extent: _Extent) -> str:
     """Return a line around the goal biomes; it is open where they go on beyond the map."""
     goal = [[name in search.goals for name in row] for row in rows]
-    lines, side = list[str](), extent.side
-    for row, squares in enumerate(goal):
-        for column, inside in enumerate(squares):
+    edges, side = list[str](), extent.side
+    for row, cells in enumerate(goal):
+        for column, inside in enumerate(cells):
             x, y = extent.west + (column + 1) * side, extent.north + (row + 1) * side
-            if column + 1 < len(squares) and inside != squares[column + 1]:
-                lines.append(f"M{x} {y - side}v{side}")
+            if column + 1 < len(cells) and inside != cells[column + 1]:
+                edges.append(f"M{x} {y - side}v{side}")
             if row + 1 < len(goal) and inside != goal[row + 1][column]:
-                lines.append(f"M{x - side} {y}h{side}")
-    return path("voxel-goals", _GOAL, 0.8 * extent.unit, lines, 'stroke-linecap="square"')
+                edges.append(f"M{x - side} {y}h{side}")
+    return path("voxel-goals", _GOAL, 0.8 * extent.unit, edges, 'stroke-linecap="square"')
 
 
 def _legend_svg(search: Search, names: Sequence[str], extent: _Extent) -> tuple[str, float]:
-    """Return the scale and the names of biomes below a map, and their height."""
+    """Return the scale and the names of biomes below a map as SVG, and their height."""
     (width, height), unit, west, colours = extent.size, extent.unit, extent.west, ENGINES[search.engine].biomes
-    top, high, size = extent.north + height, 5 * unit, 3.2 * unit
+    top, row_height, text_size = extent.north + height, 5 * unit, 3.2 * unit
     length = next(step for step in (1000, 500, 200, 100, 50, 20, 10, 5, 2, 1) if step <= max(width / 3, 1))
-    y, mark = top + 3.5 * unit, 2 * unit
-    scale = f"M{point((west + unit, y - mark))}v{mark:g}h{length}v-{mark:g}"
+    y, mark_height = top + 3.5 * unit, 2 * unit
+    scale = f"M{point((west + unit, y - mark_height))}v{mark_height:g}h{length}v-{mark_height:g}"
     parts = [
         path("voxel-scale", "#333", 0.6 * unit, [scale]),
-        text("voxel-text", west + length + 3 * unit, y, plural(length, "block"), size),
+        text("voxel-text", west + length + 3 * unit, y, plural(length, "block"), text_size),
     ]
-    columns = max(1, int(width / unit // 33))
+    columns = max(1, int(width / unit // 33))  # a name takes 33 units
     for number, name in enumerate(names):
-        x, y = west + unit + number % columns * width / columns, top + (number // columns + 2) * high - unit
+        x, y = west + unit + number % columns * width / columns, top + (number // columns + 2) * row_height - unit
         edge = f'stroke="{_GOAL}" stroke-width="{0.6 * unit:g}"' if name in search.goals else ""
         parts.append(box("voxel-colour", colours[name], 0, (x, y - 2.7 * unit), (3 * unit, 3 * unit), edge))
-        parts.append(text("voxel-text", x + 4 * unit, y, name.replace("_", " "), size))
-    return group("voxel-legend", parts), (-(-len(names) // columns) + 1) * high
+        parts.append(text("voxel-text", x + 4 * unit, y, name.replace("_", " "), text_size))
+    return group("voxel-legend", parts), (ceil(len(names) / columns) + 1) * row_height
 
 
 def _way_shapes(way: Sequence[Point], goal: Point | None, is_found: bool, unit: float) -> Iterator[str]:
@@ -159,13 +160,13 @@ _LINE = re.compile(
 
 
 def draw_picture(picture: Picture) -> str:
-    """Draw the lines on what is around and seen: each thing's distance, level and share of the view."""
+    """Draw the lines on the things around and in view as a compass, with their distances, levels and shares of view."""
     entries: list[tuple[str, str]] = []
     for sentence in picture.replaced_text(SEEN).splitlines():
         if match := _LINE.fullmatch(sentence):
-            name, away, level, way, share = match.groups()
-            label = ", ".join(part for part in (name, away, {"at": "level"}.get(level, level), share) if part)
-            entries.append((label, "" if way == "front" else way))
+            name, distance, level, direction, share = match.groups()
+            label = ", ".join(part for part in (name, distance, {"at": "level"}.get(level, level), share) if part)
+            entries.append((label, "" if direction == "front" else direction))
     return draw_compass(entries)
 
 
@@ -178,12 +179,14 @@ def board(state: AgentState[Any, VoxelWorld], turns: Sequence[TurnRecord]) -> Bo
     """Return the board for people: the surroundings from above, north at the top, and the walker's way."""
     body = state.world.body
     points = [(body.x, body.z), (state.instance.x, state.instance.z), *_step_points(turns)]
-    here, start, *been = [(floor(x / _BOARD_CELL), floor(z / _BOARD_CELL)) for x, z in points]
+    here, start, *visited_cells = [(floor(x / _BOARD_CELL), floor(z / _BOARD_CELL)) for x, z in points]
 
     def tile(cell: tuple[int, int]) -> Tile:
         if cell == here:
             return Tile("@", _HERE)
-        return Tile("o", _START) if cell == start else Tile("·", _WAY) if cell in been else Tile("", _GROUND)
+        if cell == start:
+            return Tile("o", _START)
+        return Tile("·", _WAY) if cell in visited_cells else Tile("", _GROUND)
 
     columns = range(here[0] - _ACROSS, here[0] + _ACROSS + 1)
     rows = [[tile((column, row)) for column in columns] for row in range(here[1] - _DOWN, here[1] + _DOWN + 1)]

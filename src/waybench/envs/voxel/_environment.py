@@ -75,8 +75,8 @@ def world_name(record: EpisodeRecord) -> str:
 
 def _start_distance(record: EpisodeRecord) -> float | None:
     """Return the distance to the nearest goal at the start, in blocks; None if none is near."""
-    away = record.proof.get("distance")
-    return float(away) if isinstance(away, int | float) and away > 0 else None
+    distance = record.proof.get("distance")
+    return float(distance) if isinstance(distance, int | float) and distance > 0 else None
 
 
 def _distance_left(record: EpisodeRecord) -> float | None:
@@ -88,12 +88,13 @@ def _distance_left(record: EpisodeRecord) -> float | None:
 
 
 def progress_to_goal(record: EpisodeRecord) -> float | None:
-    """Return the share of the distance to the nearest goal that was covered; None where that is not known."""
+    """Return the share of the distance to the nearest goal that was covered; None where a distance is unknown."""
     remaining, start = _distance_left(record), _start_distance(record)
     return None if remaining is None or start is None else 1 - remaining / start
 
 
 def _path_efficiency(record: EpisodeRecord) -> float | None:
+    """Return the success weighted by path length; None where the distance at the start is unknown."""
     start = _start_distance(record)
     if start is None:
         return None
@@ -104,6 +105,7 @@ def _path_efficiency(record: EpisodeRecord) -> float | None:
 
 
 def _progress_bounds(record: EpisodeRecord) -> Range:
+    """Return the range of `progress_to_goal` from the start of a record."""
     start = _start_distance(record)
     return (None, 1) if start is None else (1 - _MOST_LEFT / start, 1)
 
@@ -175,44 +177,44 @@ FAILURES = (UNPRODUCTIVE, ASTRAY, TOO_FAR)
 
 def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:
     """Return `ASTRAY` if the steps ran out and the player came no nearer to a goal; otherwise the general kind."""
-    came = progress_to_goal(record) if general == TURN_LIMIT else None
-    return ASTRAY if came is not None and came <= 0 else general
+    progress = progress_to_goal(record) if general == TURN_LIMIT else None
+    return ASTRAY if progress is not None and progress <= 0 else general
 
 
 _STEPS = 200
-_SUCCESS_RATES = read_toml(__file__, "reference_scores.toml")  # protocol -> beginning of a hash -> rates
+# Protocol -> beginning of the instance's hash -> success rates with thoughts before actions, and without.
+_SUCCESS_RATES = read_toml(__file__, "reference_scores.toml")
 _THINKING = {"two_questions": 0, "code": 0, "one_question": 1, "chat": 1}
 _HASHED = 12  # characters of a hash that are kept
 
 
 def reference_scores(record: EpisodeRecord) -> ReferenceScores | None:
-    """Return the measured scores of empty replies, each single direction and the oracle, if any."""
+    """Return the measured scores of empty replies, each single direction and the oracle; None if not measured."""
     options = record.options
     rates = _SUCCESS_RATES[options["protocol"]].get(record.instance_hash[:_HASHED])
     if rates is None or options["steps"] != _STEPS or record.instance["engine"] != OWN:
         return None
-    nothing, *directions, oracle = (float(rate) for rate in rates[_THINKING[base_wording_name(options)]])
-    return ReferenceScores(nothing, dict(zip(ACTIONS, directions, strict=True)), oracle)
+    empty_reply, *directions, oracle = (float(rate) for rate in rates[_THINKING[base_wording_name(options)]])
+    return ReferenceScores(empty_reply, dict(zip(ACTIONS, directions, strict=True)), oracle)
 
 
 _RULES = FindRules(published=True)
-_SLOW = 4.0  # blocks; who comes less far in a step tries another direction
-_AHEAD, _STUCK_AHEAD = 2, 3  # steps of lookahead, and of a player that is stuck
+_SLOW = 4.0  # blocks; a player that comes less far in a step is stuck, and tries another direction
+_AHEAD, _STUCK_AHEAD = 2, 3  # steps of the oracle's lookahead, and when it is stuck
 
 
 def oracle(search: Search, world: VoxelWorld, rng: Stream) -> int:
-    """Take the action that leads nearest to a goal in two steps, by the true map and with imagined chances.
+    """Take the action that leads nearest to a goal in two steps, three when stuck, by the true map.
 
-    One that hardly got on in the last step imagines three.
+    The random ticks of these steps are drawn by the player itself.
     """
-    distances = _remaining_distances(
-        search, world, _AHEAD if world.last < 0 or world.moved > _SLOW else _STUCK_AHEAD, rng
-    )
+    depth = _AHEAD if world.last < 0 or world.moved > _SLOW else _STUCK_AHEAD
+    distances = _remaining_distances(search, world, depth, rng)
     return distances.index(min(distances))
 
 
 def _remaining_distances(search: Search, world: VoxelWorld, depth: int, rng: Stream) -> list[float]:
-    """Return the blocks that remain after each action and the best `depth` - 1 after it; below 0 if found early."""
+    """Return for each action the least distance left after it and `depth` - 1 more; -(steps saved) if found early."""
     from waybench.envs.voxel._route import cached_route  # numpy and numba, which nothing else here needs
 
     distances: list[float] = []
@@ -231,7 +233,8 @@ def straight(search: Search, world: VoxelWorld, rng: Stream) -> int:
     """Keep a heading as long as it leads on, then turn to a side."""
     if world.last < 0:
         return rng.below(len(ACTIONS))
-    return world.last if world.moved > _SLOW else (world.last + 1 + 2 * rng.below(2)) % len(ACTIONS)
+    quarter_turns = 0 if world.moved > _SLOW else 1 + 2 * rng.below(2)  # to the right, or three: to the left
+    return (world.last + quarter_turns) % len(ACTIONS)
 
 
 PLAYERS = {"oracle": oracle, "heuristic": straight}

@@ -49,10 +49,10 @@ class Search(Instance):
 
     Attributes:
         engine: What makes the world; one of ENGINES.
-        goal: The biome's word; every biome whose name contains it will do.
-        x: The column in which it begins, to the east.
-        z: Its row, to the south.
-        yaw: Where one looks at the start: 0 is south, 90 west; whole degrees from -180 to 179.
+        goal: The biome's word; every biome whose name contains it counts.
+        x: The column of blocks of the start, to the east.
+        z: The row of the start, to the south.
+        yaw: Direction of view at the start: 0 is south, 90 west; whole degrees from -180 to 179.
     """
 
     engine: str
@@ -83,15 +83,16 @@ class Search(Instance):
 
 
 def level_distances(level: int) -> tuple[int, int]:
-    """Return the least distance to the nearest goal in a level and in the next one, in blocks."""
+    """Return the least distance to the nearest goal in a level and in the next level, in blocks."""
     return SHORTEST << level - 1, SHORTEST << level
 
 
 @lru_cache(maxsize=1024)
 def nearest_goal(search: Search, x: int, z: int) -> Near | None:
-    """Return the goal nearest to a column; None if none is known within 2048 blocks."""
-    has_map = ENGINES[search.engine].charted
-    return open_charted_world(search.engine, search.seed).nearest(x, z, search.goals, FARTHEST) if has_map else None
+    """Return the goal nearest to a column; None if there is none within 2048 blocks, or the map is not known."""
+    if not ENGINES[search.engine].charted:
+        return None
+    return open_charted_world(search.engine, search.seed).nearest(x, z, search.goals, FARTHEST)
 
 
 def terrain_of_search(search: Search) -> Terrain:
@@ -100,16 +101,16 @@ def terrain_of_search(search: Search) -> Terrain:
 
 
 def level_of(search: Search) -> int:
-    """Return the level of a search by its distance, cut to the levels that exist; 1 if the map is not known."""
+    """Return the level of a search by the distance to its goal, from 1 to `LEVELS`; 1 if the map is not known."""
     if not ENGINES[search.engine].charted:
         return 1
     near = nearest_goal(search, search.x, search.z)
-    away = FARTHEST if near is None else near.away
-    return next((level for level in range(1, LEVELS) if away < level_distances(level)[1]), LEVELS)
+    distance = FARTHEST if near is None else near.away
+    return next((level for level in range(1, LEVELS) if distance < level_distances(level)[1]), LEVELS)
 
 
 def prove(search: Search) -> dict[str, Json]:
-    """Return "distance" (blocks), "x" and "z" of the nearest goal, and "server" (a version) if any; {} without one."""
+    """Return "distance" (blocks), "x" and "z" of the nearest goal, and "server" (a version) if any; or {}."""
     near = nearest_goal(search, search.x, search.z)
     if near is None:
         return {}
@@ -122,7 +123,7 @@ def decode(data: Json) -> Search:
     fields = ("engine", "seed", "goal", "x", "z", "yaw")
     match field_values(data, fields, "instance: give engine, seed, goal, x, z and yaw, and nothing else"):
         case [str(engine), str(seed), str(goal), int(x), int(z), int(yaw)]:
-            numbers = (x, z, yaw)
+            coordinates = (x, z, yaw)
         case _:
             raise DataError("instance: engine, seed (digits) and goal are texts, x, z and yaw are whole numbers")
     if engine not in ENGINES:
@@ -134,7 +135,7 @@ def decode(data: Json) -> Search:
     goals, farthest = ENGINES[engine].goal_words(), ENGINES[engine].farthest
     if goal not in goals:
         raise DataError(f"instance: the goal is one of {', '.join(goals)}")
-    if any(type(number) is not int for number in numbers) or max(abs(x), abs(z)) > farthest:
+    if any(type(number) is not int for number in coordinates) or max(abs(x), abs(z)) > farthest:
         allowed = f"whole numbers from -{farthest} to {farthest}" if farthest else "0"
         raise DataError(f"instance: x and z are {allowed}")
     if not -180 <= yaw < 180:
@@ -142,7 +143,7 @@ def decode(data: Json) -> Search:
     return Search(engine, int(seed), goal, x, z, yaw)
 
 
-# Ours: the world of our own engine, and what its rules are.
+# Our own wording, without the published one's defects.
 _OUR_MANUAL = (
     "You are in a world of blocks, and your goal is to find {goal} biome. Each action turns you to a direction and "
     "makes you walk some ten blocks that way; you jump and swim by yourself, and what cannot be jumped over stops you. "
@@ -151,7 +152,7 @@ _OUR_MANUAL = (
     "they are nearer."
 )
 _OUR_END = "You have found what you were looking for: this is {biome} biome."
-_STUCK = 1.0  # blocks; who comes less far did not get on
+_STUCK = 1.0  # blocks; a step that leads less far is unproductive
 
 
 class VoxelWorld(NamedTuple):
@@ -159,7 +160,7 @@ class VoxelWorld(NamedTuple):
 
     Attributes:
         last: Number of the last action; -1 at the start.
-        moved: How far the last step led over the ground, as the crow flies, in blocks.
+        moved: Horizontal straight-line distance that the last step led, in blocks.
     """
 
     search: Search
@@ -197,20 +198,20 @@ class FindRules(Rules[Search, VoxelWorld]):
     def turn_and_walk(self, world: VoxelWorld, action: int, rng: Stream) -> tuple[VoxelWorld, WalkResult]:
         """Turn by whole steps of the camera, then walk for fifty ticks or until a goal is reached.
 
-        In each tick chance decides, as published: straight ahead (1/2), also to the left (1/4) or to the right (1/4);
-        and sprinting or jumping (1/2 each).
+        In each tick three random bits decide, as published: straight ahead (1/2), also to the left (1/4) or to the
+        right (1/4); and sprinting or jumping (1/2 each).
         """
         search, before = world.search, world.body
         yaw = (before.yaw + (turn_bin(action, before.yaw) * TURN - 180) + 180) % 360 - 180
-        chance = rng.below(8**TICKS)
-        ticks = bytes(chance >> 3 * tick & 7 for tick in range(TICKS))
-        walked = terrain_of_search(search).walk(before._replace(yaw=yaw), ticks, search.goals)
-        moved = hypot(walked.body.x - before.x, walked.body.z - before.z)
-        return VoxelWorld(search, walked.body, action, walked.arrived, moved), walked
+        random_bits = rng.below(8**TICKS)
+        ticks = bytes(random_bits >> 3 * tick & 7 for tick in range(TICKS))
+        walk_result = terrain_of_search(search).walk(before._replace(yaw=yaw), ticks, search.goals)
+        moved = hypot(walk_result.body.x - before.x, walk_result.body.z - before.z)
+        return VoxelWorld(search, walk_result.body, action, walk_result.arrived, moved), walk_result
 
     def step(self, world: VoxelWorld, action: int, rng: Stream) -> ActionEffect[VoxelWorld]:
         """Turn and walk (see `turn_and_walk`)."""
-        after, walked = self.turn_and_walk(world, action, rng)
+        after, walk_result = self.turn_and_walk(world, action, rng)
         search, body = after.search, after.body
         x, z = floor(body.x), floor(body.z)
         near = nearest_goal(search, x, z)
@@ -218,11 +219,11 @@ class FindRules(Rules[Search, VoxelWorld]):
             "at": [body.x, body.y, body.z],
             "yaw": body.yaw,
             "biome": terrain_of_search(search).biome(x, z),
-            "walked": walked.length,
+            "walked": walk_result.length,
             "left": 0.0 if after.is_found else None if near is None else near.away,
         }
-        stuck = after.moved < _STUCK and not after.is_found
-        return ActionEffect(after, float(after.is_found), events, Outcome.UNPRODUCTIVE if stuck else Outcome.OK)
+        is_stuck = after.moved < _STUCK and not after.is_found
+        return ActionEffect(after, float(after.is_found), events, Outcome.UNPRODUCTIVE if is_stuck else Outcome.OK)
 
     def ending(self, world: VoxelWorld) -> End | None:
         return End.SOLVED if world.is_found else None
@@ -236,7 +237,7 @@ class FindRules(Rules[Search, VoxelWorld]):
         return _OUR_MANUAL.format(goal=_with_article(instance.goal))
 
     def observe(self, world: VoxelWorld) -> str:
-        # A world that is alive can look different when one is there again.
+        # A live world can look different on the next visit, so its descriptions are not cached.
         observe_world = _description if ENGINES[world.search.engine].charted else _description.__wrapped__
         return observe_world(world, self._published)
 
@@ -247,6 +248,7 @@ def _with_article(noun: str) -> str:
 
 @lru_cache(maxsize=256)  # each is needed again when it becomes part of the history
 def _description(world: VoxelWorld, published: bool) -> str:
+    """Return the last action, the end of a search that found its goal (not published), and the location."""
     search, body = world.search, world.body
     engine = terrain_of_search(search)
     paragraphs = [] if world.last < 0 else [TOOK.format(name=ACTIONS[world.last])]
@@ -256,30 +258,30 @@ def _description(world: VoxelWorld, published: bool) -> str:
     return "\n\n".join(paragraphs)
 
 
-_CELL = 4  # blocks along each side of a cell, the distance to whose middle is known
-_INTO = 1e-6  # blocks from where a ray meets a block's side to a place in the block
+_CELL = 4  # blocks along each side of a cell; distances are to middles of cells
+_INTO = 1e-6  # blocks from where a ray meets a block's side to a point in the block
 
 
 def is_goal_in_sight(search: Search) -> bool:
     """Return whether a block of a goal can be seen from the start of a search on a known map, at any heading."""
-    near = nearest_goal(search, search.x, search.z)
-    if near is None or near.away > LONGEST + _CELL:
+    nearest = nearest_goal(search, search.x, search.z)
+    if nearest is None or nearest.away > LONGEST + _CELL:
         return False
     world = terrain_of_search(search)
     return any(world.biome(x, z) in search.goals for x, z in _visible_columns(search))
 
 
 def _visible_columns(search: Search) -> set[tuple[int, int]]:
-    """Return the columns of all blocks that can be seen from the start."""
+    """Return the columns of all blocks that can be seen from the start, at headings of whole degrees."""
     from waybench.envs.voxel.engines._own import eye_position, ray_directions
 
     world = terrain_of_search(search)
     start = world.stand(search.x, search.z)
-    screen = 2 * WIDEST + SPREAD  # degrees from one screen to the one beside it
+    screen_width = 2 * WIDEST + SPREAD  # degrees from one screen to the next
     columns: set[tuple[int, int]] = set()
     for turn in range(SPREAD):
-        for beside in range(ceil(360 / screen)):
-            yaw = (turn + beside * screen + 180) % 360 - 180
+        for screen_number in range(ceil(360 / screen_width)):
+            yaw = (turn + screen_number * screen_width + 180) % 360 - 180
             raw = world.view(start._replace(yaw=yaw))
             points = eye_position(start) + (raw.distances + _INTO)[:, None] * ray_directions(yaw)
             columns |= {
@@ -323,7 +325,7 @@ OPTIONS = (
 
 
 def sound_source_options(options: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return the options of a source in `sound`: starts are out of sight of a goal where they can be chosen."""
+    """Return the options of a source in `sound`: by default starts are out of sight of a goal, if the map is known."""
     if options["start"] is None and ENGINES[str(options["engine"])].charted:
         return {**options, "start": UNSEEN}
     return options
@@ -332,8 +334,8 @@ def sound_source_options(options: Mapping[str, Json]) -> Mapping[str, Json]:
 def recorded_level(engine: str, protocol: str) -> int:
     """Return the level of the search that stands for the recorded setting.
 
-    In `paper` it is the nearest one, as published. In `sound` it is one that chance does not find in 200 steps: plains
-    32 to 64 blocks away are found at random by half of all players, in sight or not (docs/environments/voxel-find.md).
+    In `paper` it is the nearest level, as published. In `sound` it is a level at which random players do not find the
+    goal in 200 steps: half of them find plains 32 to 64 blocks away, in sight or not (docs/environments/voxel-find.md).
     """
     return 3 if protocol == "sound" and ENGINES[engine].charted else 1
 
@@ -353,17 +355,17 @@ class SearchSource(Source[Search]):
         self._key, self._level = key, level
         self._goal, self._name = str(options["goal"]), str(options["engine"])
         self._engine = ENGINES[self._name]
-        words = self._engine.goal_words()
+        goal_words = self._engine.goal_words()
         self._unseen = options.get("start") == UNSEEN
         if self._unseen and not self._engine.charted:
             raise UsageError(f"start={UNSEEN}: engine={self._name} chooses the start itself")
         if level != 1 and not self._engine.charted:
             raise UsageError(f"level {level}: with engine={self._name}, whose maps are unknown, there is only level 1")
-        if self._goal not in (ANY, *words):
-            raise UsageError(f"goal={self._goal}: with engine={self._name} give one of {ANY}, {', '.join(words)}")
+        if self._goal not in (ANY, *goal_words):
+            raise UsageError(f"goal={self._goal}: with engine={self._name} give one of {ANY}, {', '.join(goal_words)}")
 
     def item(self, index: int) -> Item[Search]:
-        if not self._engine.charted:  # it begins where the engine wants to
+        if not self._engine.charted:  # the engine chooses the start
             rng = self._item_stream(index)
             goal = rng.choice(self._engine.goals) if self._goal == ANY else self._goal
             search = Search(self._name, rng.below(MOST_SEED + 1), goal, 0, 0, 0)
@@ -376,7 +378,7 @@ class SearchSource(Source[Search]):
     def draw_search(self, index: int) -> Search:
         """Draw the search of an index, in an engine whose maps are known; raise UsageError if no start is found."""
         rng, goals = self._item_stream(index), self._engine.goals if self._goal == ANY else (self._goal,)
-        for _ in goals:  # some are nowhere so far away
+        for _ in goals:  # some goals are nowhere at this distance
             goal = rng.choice(goals) if self._goal == ANY else self._goal
             for _ in range(self._engine.tries):
                 search = self._try_start(goal, rng)
@@ -388,35 +390,38 @@ class SearchSource(Source[Search]):
         return Stream("voxel/find", VERSION, self._key, self._level, self._name, self._goal, index)
 
     def _try_start(self, goal: str, rng: Stream) -> Search | None:
-        """Try a random place as the start: moved towards its nearest goal, which stays the nearest.
+        """Draw a start: a random column, moved towards its nearest goal to a distance of the level.
 
-        Return a search that begins on clear, dry land at a distance of the level; None if there is none from here.
+        Return a search that begins there, on clear, dry land; None if the start does not fit.
         """
-        (low, high), worlds = level_distances(self._level), self._engine.worlds
+        (least, most), n_worlds = level_distances(self._level), self._engine.worlds
         world_rng = rng
-        if worlds:
-            world_rng = Stream("voxel/find/world", VERSION, self._key, self._name, rng.below(worlds))
+        if n_worlds:
+            world_rng = Stream("voxel/find/world", VERSION, self._key, self._name, rng.below(n_worlds))
         seed = world_rng.below(MOST_SEED + 1)
-        x, z, yaw, extra = *(rng.below(2 * _AROUND) - _AROUND for _ in range(2)), rng.below(360), rng.below(high - low)
-        # Worlds of which there are few have to be searched farther.
-        farthest = FARTHEST if worlds else high + high // 4
-        near = open_charted_world(self._name, seed, keep=False).nearest(
+        x, z = (rng.below(2 * _AROUND) - _AROUND for _ in range(2))
+        yaw, distance_to_goal = rng.below(360), least + rng.below(most - least)
+        # Where searches share a few worlds, starts far from a goal have to do as well.
+        farthest = FARTHEST if n_worlds else most + most // 4
+        nearest = open_charted_world(self._name, seed, keep=False).nearest(
             x, z, self._engine.matching_biomes(goal), farthest
         )
-        if near is None or near.away <= low + extra:
+        if nearest is None or nearest.away <= distance_to_goal:
             return None
-        share = (low + extra) / near.away
-        x, z = (round(end + (begin - end) * share) for begin, end in ((x, near.x), (z, near.z)))
-        start = Search(self._name, seed, goal, x, z, yaw - 180)
-        away = prove(start).get("distance")
-        if away is None or not low <= away < high or not open_charted_world(self._name, seed).is_clear_ground(x, z):
+        share = distance_to_goal / nearest.away
+        x, z = (round(to + (start - to) * share) for start, to in ((x, nearest.x), (z, nearest.z)))
+        search = Search(self._name, seed, goal, x, z, yaw - 180)
+        distance = prove(search).get("distance")
+        # Another goal can be nearer to the new start.
+        if distance is None or not least <= distance < most:
             return None
-        return None if self._unseen and is_goal_in_sight(start) else start
+        if not open_charted_world(self._name, seed).is_clear_ground(x, z):
+            return None
+        return None if self._unseen and is_goal_in_sight(search) else search
 
 
 @lru_cache(maxsize=1024)  # in training, an item is played by a group of episodes, each with a source of its own
 def _cached_search(key: str, level: int, goal: str, unseen: bool, index: int) -> Search:
-    """Return a search in a world of our own engine."""
-    return SearchSource(key, level, {"goal": goal, "engine": OWN, "start": UNSEEN if unseen else ANY}).draw_search(
-        index
-    )
+    """Return a search in a world of our own engine (cached)."""
+    options = {"goal": goal, "engine": OWN, "start": UNSEEN if unseen else ANY}
+    return SearchSource(key, level, options).draw_search(index)

@@ -1,4 +1,4 @@
-"""Walking distances from all cells to the nearest goal, over land and water. Compiled."""
+"""Costs of walking from all cells to the nearest goal, over land and water. Compiled."""
 
 from functools import lru_cache
 from heapq import heappop, heappush
@@ -11,23 +11,24 @@ from waybench.envs.voxel.engines._engines import open_charted_world
 from waybench.envs.voxel.engines._generate import CELL, Bytes, Ints
 
 _BESIDE = 160  # blocks around start and goal in which ways are looked for
-_DRY, _WET = 4, 9  # what a cell costs, on land and in water, where one is slower
-_FAR = 1 << 40
+_DRY, _WET = 4, 9  # what a cell costs: its four blocks, and more in water, where walking is slower
+_EASY_CLIMB = 3  # blocks from one cell to the next that cost nothing more
+_FAR = 1 << 40  # the cost where no way is known
 
 
 @compiled
 def _write_costs_to_goal(is_goal: Bytes, heights: Ints, sea: int, steepest: int, costs: Ints) -> None:
-    """Write what the cheapest way from each cell to a goal costs.
+    """Write what the cheapest way from each cell to a goal costs, by Dijkstra's algorithm from the goals.
 
     Args:
         is_goal: 1 for each cell that is a goal; shape (columns, rows).
-        heights: The layer of the ground in each; of the same shape.
+        heights: The layer of the ground in each cell; of the same shape.
         sea: The layer of the water's surface.
         steepest: Blocks from one cell to the next that can be climbed.
         costs: Receives the costs; of the same shape.
     """
     wide, deep = costs.shape
-    queue = [0]  # costs, and in the lower 32 bits places; the number in it tells the compiler what they are
+    queue = [0]  # cost << 32 | cell; the first entry only tells the compiler the type
     queue.pop()
     for i in range(wide):
         for j in range(deep):
@@ -35,30 +36,30 @@ def _write_costs_to_goal(is_goal: Bytes, heights: Ints, sea: int, steepest: int,
             if is_goal[i, j]:
                 heappush(queue, i * deep + j)
     while len(queue) > 0:
-        first = heappop(queue)
-        cost, cell = first >> 32, first & 0xFFFFFFFF
+        entry = heappop(queue)
+        cost, cell = entry >> 32, entry & 0xFFFFFFFF
         i, j = cell // deep, cell % deep
         if cost > costs[i, j]:
             continue
-        for way in range(4):
-            a, b = i + (way == 0) - (way == 1), j + (way == 2) - (way == 3)
-            if not (0 <= a < wide and 0 <= b < deep):
+        for direction in range(4):
+            next_i, next_j = i + (direction == 0) - (direction == 1), j + (direction == 2) - (direction == 3)
+            if not (0 <= next_i < wide and 0 <= next_j < deep):
                 continue
-            climb = max(heights[i, j], sea) - max(heights[a, b], sea)  # one comes from there
+            climb = max(heights[i, j], sea) - max(heights[next_i, next_j], sea)  # the walk is towards the goal
             if climb > steepest:
                 continue
-            total = cost + (_WET if heights[a, b] < sea else _DRY) + (climb if climb > 3 else 0)
-            if total < costs[a, b]:
-                costs[a, b] = total
-                heappush(queue, total << 32 | a * deep + b)
+            total = cost + (_WET if heights[next_i, next_j] < sea else _DRY) + (climb if climb > _EASY_CLIMB else 0)
+            if total < costs[next_i, next_j]:
+                costs[next_i, next_j] = total
+                heappush(queue, total << 32 | next_i * deep + next_j)
 
 
 class Route:
-    """The costs of ways to the goals nearest to a search's start."""
+    """The ways from all cells around a search's start and its nearest goal to the goals in this area."""
 
     def __init__(self, search: Search) -> None:
-        near = nearest_goal(search, search.x, search.z)
-        self._goal = (search.x, search.z) if near is None else (near.x, near.z)
+        nearest = nearest_goal(search, search.x, search.z)
+        self._goal = (search.x, search.z) if nearest is None else (nearest.x, nearest.z)
         ends = ((search.x, self._goal[0]), (search.z, self._goal[1]))
         self._west, self._north = ((min(coordinates) - _BESIDE) // CELL for coordinates in ends)
         shape = tuple((max(coordinates) - min(coordinates) + 2 * _BESIDE) // CELL + 1 for coordinates in ends)
@@ -69,15 +70,15 @@ class Route:
         _write_costs_to_goal(is_goal, heights, world.sea, world.steepest, self._costs)
 
     def distance_left(self, x: float, z: float) -> float:
-        """Return the remaining way from a place, in blocks on land; a large number where no way is known."""
+        """Return the remaining way from a location, in blocks on land; a large number where no way is known."""
         i, j = int(x // CELL) - self._west, int(z // CELL) - self._north
         straight = float(np.hypot(x - self._goal[0], z - self._goal[1]))
         if 0 <= i < self._costs.shape[0] and 0 <= j < self._costs.shape[1] and self._costs[i, j] < _FAR:
-            return float(self._costs[i, j]) + straight / 1000  # of cells with equal costs the nearer one
+            return float(self._costs[i, j]) + straight / 1000  # of equal costs, the nearer location has the less
         return _FAR + straight
 
 
 @lru_cache(maxsize=32)
 def cached_route(search: Search) -> Route:
-    """Return the costs of ways to a search's nearest goals; the last 32 are cached."""
+    """Return the `Route` of a search, which tells the way left from any location (cached)."""
     return Route(search)

@@ -30,7 +30,7 @@ _AROUND, _SEE = "Around you:", "You see:"
 _FELT = " - {name}, {away:.2f} blocks away, {way}"
 _SEEN = " - {name}, {away:.2f} blocks away, {way}, taking {share:.0f}% of screen"
 _ABOVE, _BELOW, _LEVEL, _FRONT = "above you", "below you", "at your level", "front"
-NOTHING, NOBODY = "air", "null"  # what there is nothing to say of
+NOTHING, NOBODY = "air", "null"  # not mentioned in descriptions
 
 _FACINGS = ("south", "south-west", "west", "north-west", "north", "north-east", "east", "south-east")
 TURN = 15  # degrees of the camera's steps
@@ -39,7 +39,7 @@ WIDEST = 48  # degrees of the outermost rays, to each side
 CURSOR, LONGEST = 3.0, 65.0  # blocks that a ray goes: the first one, and the others
 _SCREEN = 17  # rays along each side of the screen
 _NEAR = 4  # blocks that are felt in each direction
-_CLEAR = 0.2  # of a direction's length that has to point to somewhere for that to be mentioned
+_CLEAR = 0.2  # least component of a direction of length 1 for "above", "north" and so on to be mentioned
 
 
 class Raw(NamedTuple):
@@ -47,16 +47,16 @@ class Raw(NamedTuple):
 
     Attributes:
         at: x (to the east), y (upwards) and z (to the south) of the feet, in blocks.
-        yaw: Where one looks: 0 is south, 90 west, in degrees.
-        pitch: How far down one looks, in degrees.
-        blocks: Names of blocks in alphabetical order; the codes of the next two are their numbers.
+        yaw: Direction of view: 0 is south, 90 west, in degrees.
+        pitch: Degrees of the direction of view below the horizon.
+        blocks: Names of blocks in alphabetical order; `voxels` and `rays` have their indices.
         voxels: The blocks around the feet; (9, 9, 9) whole numbers: x, y, z.
         rays: The block that each ray hits, or air: the cursor, and then 17 by 17 rays from the lowest row to the
             highest, in each from left to right.
-        distances: How far that is, in blocks.
+        distances: The distance of each hit, in blocks.
         beings: Names of beings in alphabetical order.
-        being_hits: The being that each ray hits.
-        being_distances: How far that is.
+        being_hits: The being that each ray hits; None without beings.
+        being_distances: The distance of each being that is hit.
     """
 
     at: tuple[float, float, float]
@@ -72,13 +72,13 @@ class Raw(NamedTuple):
 
 
 class VisibleComponent(NamedTuple):
-    """A connected component: neighbouring places of the same kind.
+    """A connected component: neighbouring cells with the same block or being.
 
     Attributes:
-        name: What is there.
-        cells: Number of places.
+        name: The block or being.
+        cells: Number of cells.
         middle: The mean of their three coordinates.
-        away: The distance of the nearest place, at `row` and `column`.
+        away: The distance of the nearest cell, at `row` and `column`.
     """
 
     name: str
@@ -96,9 +96,9 @@ def fan_angles() -> list[tuple[int, int]]:
 
 
 def turn_bin(action: int, yaw: float) -> int:
-    """Return the camera's step that an action turns by; step 12 is no turn.
+    """Return the number of the camera's step for an action: the turn is (number - 12) * 15 degrees.
 
-    One turns by (bin - 12) * 15 degrees, towards the direction of the action and up to 15 degrees short of it.
+    The turn is towards the direction of the action, and up to 15 degrees short of it.
     """
     return int((action * 90 - 180 - yaw + 180) % 360 // TURN)
 
@@ -112,63 +112,64 @@ def location_text(at: tuple[float, float, float], yaw: float, pitch: float) -> s
 
 @cache
 def direction_text(yaw: float, pitch: float, *, published: bool) -> str:
-    """Return the phrase on the direction of something: above, below or level, and by the compass.
+    """Return the phrase on a direction: above, below or level, and by the compass.
 
-    One would look at `yaw` (0 is south, 90 west) to see it, `pitch` above the level of the eyes, both in degrees. As
-    published, the compass is turned around.
+    `yaw` (0 is south, 90 west) and `pitch` (upwards) are in degrees. As published, the compass is turned around.
     """
     yaw %= 360
     up, flat = math.sin(math.radians(pitch)), math.cos(math.radians(pitch))
     north, east = math.cos(math.radians(yaw)) * flat, math.sin(math.radians(yaw)) * flat
     if not published:
         north, east = -north, -east
-    level = _ABOVE if up > _CLEAR else _BELOW if up < -_CLEAR else _LEVEL
-    return f"{level} to {direction_name(east, -north, _CLEAR) or _FRONT}"
+    level_phrase = _ABOVE if up > _CLEAR else _BELOW if up < -_CLEAR else _LEVEL
+    return f"{level_phrase} to {direction_name(east, -north, _CLEAR) or _FRONT}"
 
 
 def description_text(raw: Raw, *, published: bool) -> str:
     """Return the description of a location from the measurements there."""
-    aimed = raw.blocks[int(raw.rays[0])]
-    cursor = _AIMS_NOT if aimed == NOTHING else _AIMS.format(block=aimed)
-    felt = _surroundings_text(_visible_components(raw.voxels[:, _NEAR - 1 :, :], raw.blocks, published=published))
+    aimed_block = raw.blocks[int(raw.rays[0])]
+    cursor = _AIMS_NOT if aimed_block == NOTHING else _AIMS.format(block=aimed_block)
+    voxels = raw.voxels[:, _NEAR - 1 :, :]  # from the layer below the feet on
+    surroundings = _surroundings_text(_visible_components(voxels, raw.blocks, published=published))
     # What is seen of beings has no heading of its own, but ends its last line.
-    beings = "".join(
+    being_lines = "".join(
         f"{line}\n" for line in _screen_lines(raw, raw.beings, raw.being_hits, raw.being_distances, published)
     )
     components = list(_screen_lines(raw, raw.blocks, raw.rays, raw.distances, published))
     view = "\n".join((_SEE, *components)) if components else ""
-    return f"{location_text(raw.at, raw.yaw, raw.pitch)}\n\n{cursor}\n{felt}\n{beings}\n{view}"
+    return f"{location_text(raw.at, raw.yaw, raw.pitch)}\n\n{cursor}\n{surroundings}\n{being_lines}\n{view}"
 
 
 def seen_part(text: str) -> str:
-    """Return the end of a description, which lists what is around and what is seen; "" if nothing is."""
+    """Return the end of a description, which lists the things around and in view; "" if there are none."""
     lines = text.split("\n")
-    first = next((n for n, line in enumerate(lines) if line in (_AROUND, _SEE) or line.startswith(" - ")), len(lines))
-    return "\n".join(lines[first:])
+    while lines and not (lines[0] in (_AROUND, _SEE) or lines[0].startswith(" - ")):
+        del lines[0]
+    return "\n".join(lines)
 
 
 def _visible_components(
     codes: Any, names: Sequence[str], *, published: bool, near: Any = None
 ) -> Iterator[VisibleComponent]:
     """Yield the connected components of blocks; on the screen, corners connect too."""
-    from waybench.envs.voxel import _look as parts
+    from waybench.envs.voxel._look import connected_components  # needs numpy and numba
 
-    for code, cells, x, y, z, row, column, away in parts.connected_components(codes, near, grouped=published):
+    for code, cells, x, y, z, row, column, away in connected_components(codes, near, grouped=published):
         yield VisibleComponent(names[code], cells, (x / cells, y / cells, z / cells), row, column, away)
 
 
-def _surroundings_text(parts: Iterable[VisibleComponent]) -> str:
+def _surroundings_text(components: Iterable[VisibleComponent]) -> str:
     """Return the lines on the blocks around the feet: of each kind, the component with the nearest middle."""
-    best: dict[str, tuple[float, str]] = {}
-    for part in parts:
-        if part.name == NOTHING:
+    nearest: dict[str, tuple[float, str]] = {}
+    for component in components:
+        if component.name == NOTHING:
             continue
-        east, up, south = part.middle[0] - _NEAR, part.middle[1] - 1, part.middle[2] - _NEAR
-        away = math.sqrt(east * east + up * up + south * south)
-        if part.name not in best or away < best[part.name][0]:
-            level = f"{_ABOVE if up > 0 else _BELOW} " if up else ""
-            best[part.name] = away, f"{level}to {direction_name(east, south) or _FRONT}"
-    lines = [_FELT.format(name=name, away=away, way=way) for name, (away, way) in best.items()]
+        east, up, south = component.middle[0] - _NEAR, component.middle[1] - 1, component.middle[2] - _NEAR
+        distance = math.sqrt(east * east + up * up + south * south)
+        if component.name not in nearest or distance < nearest[component.name][0]:
+            level_phrase = f"{_ABOVE if up > 0 else _BELOW} " if up else ""
+            nearest[component.name] = distance, f"{level_phrase}to {direction_name(east, south) or _FRONT}"
+    lines = [_FELT.format(name=name, away=distance, way=direction) for name, (distance, direction) in nearest.items()]
     return "\n".join((_AROUND, *lines)) if lines else ""
 
 
@@ -177,13 +178,14 @@ def _screen_lines(raw: Raw, names: Sequence[str], hits: Any, distances: Any, pub
     if hits is None:
         return
     shape = (1, _SCREEN, _SCREEN)
-    for part in _visible_components(
+    for component in _visible_components(
         hits[1:].reshape(shape), names, published=published, near=distances[1:].reshape(shape)
     ):
-        if part.name in (NOTHING, NOBODY):
+        if component.name in (NOTHING, NOBODY):
             continue
-        down, lowest, spread = (-1, -90, 180 / (_SCREEN - 1)) if published else (1, -WIDEST, SPREAD)
-        up = lowest + part.row * spread - down * raw.pitch
-        way = direction_text(raw.yaw - WIDEST + part.column * SPREAD, up, published=published)
-        share = 100 * part.cells / _SCREEN**2
-        yield _SEEN.format(name=part.name, away=part.away, way=way, share=share)
+        # The published defects: the sign of the pitch, and rays from -90 to 90 degrees.
+        pitch_sign, lowest, spread = (-1, -90, 180 / (_SCREEN - 1)) if published else (1, -WIDEST, SPREAD)
+        up = lowest + component.row * spread - pitch_sign * raw.pitch
+        direction = direction_text(raw.yaw - WIDEST + component.column * SPREAD, up, published=published)
+        share = 100 * component.cells / _SCREEN**2
+        yield _SEEN.format(name=component.name, away=component.away, way=direction, share=share)

@@ -22,19 +22,15 @@ def open_terrain(engine: str, seed: int, goal: str = "") -> Terrain:
     Raises:
         UsageError: If there is no such engine, or it is not installed.
     """
-    declared = ENGINES.get(engine)
-    return (
-        open_charted_world(engine, seed)
-        if declared is None or declared.charted
-        else _external_terrain(engine, seed, goal)
-    )
+    if engine in ENGINES and not ENGINES[engine].charted:
+        return _external_terrain(engine, seed, goal)
+    return open_charted_world(engine, seed)
 
 
 def open_charted_world(engine: str, seed: int, keep: bool = True) -> "BlockWorld":
     """Return a world whose map is known.
 
-    It is kept for the next call, unless `keep` is false: whoever looks at many maps once would push out the worlds in
-    which episodes go on.
+    It is cached, unless `keep` is false: looking at many maps once would push out the worlds in which episodes go on.
 
     Raises:
         UsageError: If there is no such engine, its maps are not known, or it is not installed.
@@ -46,21 +42,21 @@ def open_charted_world(engine: str, seed: int, keep: bool = True) -> "BlockWorld
     if engine != LUANTI:
         return _block_world(seed) if keep else _block_world.__wrapped__(seed)
     world = _luanti_world(seed)
-    if world.ended:
+    if world.ended:  # start a new server
         _luanti_world.cache_clear()
         world = _luanti_world(seed)
     return world
 
 
-@lru_cache(maxsize=16)  # each holds some eight megabytes of chunks, and episodes go on side by side
+@lru_cache(maxsize=16)  # each has some eight megabytes of chunks, and episodes go on side by side
 def _block_world(seed: int) -> "BlockWorld":
     from waybench.envs.voxel.engines._own import OwnTerrain  # numpy and numba, which nothing else here needs
 
     return OwnTerrain(seed)
 
 
-# Each is a server of its own, of a gigabyte or so; it stops when it is no longer used. A set's are all kept, for to
-# come back to one that has stopped takes seconds.
+# Each is a server of its own, of a gigabyte or so, which stops when it is no longer cached. All worlds of a set are
+# cached, for starting a server again takes seconds.
 @lru_cache(maxsize=8)
 def _luanti_world(seed: int) -> "LuantiTerrain":
     from waybench.envs.voxel.engines._luanti import LuantiTerrain
@@ -68,7 +64,7 @@ def _luanti_world(seed: int) -> "LuantiTerrain":
     return LuantiTerrain(seed)
 
 
-@lru_cache(maxsize=1)  # each is a simulator that plays one episode
+@lru_cache(maxsize=1)  # a simulator, which plays one episode at a time
 def _external_terrain(engine: str, seed: int, goal: str) -> Terrain:
     """Return a world of an engine from an entry point."""
     for point in _entry_points(engine):
@@ -84,9 +80,9 @@ def _entry_points(engine: str) -> "EntryPoints":
 
 
 def find_program(engine: str) -> str | None:
-    """Return where an engine's program is, without starting it; None if it is not installed.
+    """Return the path of an engine's program, or the module of its entry point; None if it is not installed.
 
-    The class that an entry point names can say whether it is `installed`.
+    Nothing is started. The class that an entry point names can have a method `installed`.
     """
     if engine == LUANTI:
         from waybench.envs.voxel.engines._server import program_path

@@ -1,10 +1,10 @@
 """A world of Luanti's, as its server generates it.
 
 The server generates chunks of 80 nodes along each side, and the trees of each reach up to 16 nodes into its neighbours.
-So what a place is like depends on the order in which chunks are generated. Here that order does not depend on who asks
-for what: of any two neighbours the one with the lower colour (see `_chunk_colour`) is always generated first, and a
-place is looked at once all chunks that reach into it are there. Nothing else changes the world: its clock stands still,
-nobody is in it, and what the map generator would draw from the time of day is fixed by our mod.
+So what a location is like depends on the order in which chunks are generated. Here this order does not depend on the
+queries: of any two neighbours the one with the lower colour (see `_chunk_colour`) is always generated first, and a
+location is looked at once all chunks that reach into it are there. Nothing else changes the world: its clock stands
+still, nobody is in it, and what the map generator would draw from the time of day is fixed by our mod.
 
 Luanti's z grows to the north, and its nodes have their middles at whole numbers; here z grows to the south, and blocks
 have their corners there.
@@ -32,11 +32,11 @@ _END = 30_000 // SIDE  # chunks of columns from the middle; Luanti's maps end so
 _REACH = 16  # nodes that a chunk reaches into its neighbours
 _SEA, _STEEPEST = 1, 3
 _PATCH = 32  # cells along each side of a patch, which is requested at once
-_PATCHES = 4096  # that are kept
+_PATCHES = 4096  # patches that are cached
 _AIR, _WATER, _STONE = range(3)
 _KINDS = 256
 _BIOMES = tuple(ENGINES[LUANTI].biomes)
-_ENDINGS = {"dunes": "dunes", "shore": "shore", "swamp": "swamp"}
+_ENDINGS = ("dunes", "shore", "swamp")  # biomes of several climates that are one for us
 
 
 def biome_name(name: str, is_dry: bool) -> str:
@@ -48,7 +48,7 @@ def biome_name(name: str, is_dry: bool) -> str:
     words = name.split("_")
     if words[-1] in ("ocean", "beach"):
         return "beach" if is_dry else "ocean"
-    return _ENDINGS.get(words[-1], " ".join(words).removesuffix(" under"))
+    return words[-1] if words[-1] in _ENDINGS else " ".join(words).removesuffix(" under")
 
 
 def _biome_numbers(goals: tuple[str, ...]) -> list[int]:
@@ -56,8 +56,11 @@ def _biome_numbers(goals: tuple[str, ...]) -> list[int]:
 
 
 def _chunk_colour(column: int, row: int) -> int:
-    """Return the colour of a column of chunks; no two neighbours have the same."""
-    return (column & 1) << 1 | (row & 1)
+    """Return the colour, 0 to 3, of a column of chunks; its eight neighbours have other colours.
+
+    It is 2 for odd columns plus 1 for odd rows: squares of two by two chunks have all four colours.
+    """
+    return 2 * (column % 2) + row % 2
 
 
 class LuantiTerrain(BlockWorld):
@@ -77,16 +80,18 @@ class LuantiTerrain(BlockWorld):
         self.version = str(about["version"]["string"])
         self._nodes = {int(number): (str(name), str(kind)) for number, name, kind in about["nodes"]}
         self._names, self._codes = ["air", "water", "stone"], dict[int, int]()
-        games = {int(number): str(name) for number, name in about["biomes"]}
-        unknown = {biome_name(name, dry) for name in games.values() for dry in (False, True)} - set(_BIOMES)
-        if unknown or not games:
+        engine_biomes = {int(number): str(name) for number, name in about["biomes"]}
+        unknown = {biome_name(name, is_dry) for name in engine_biomes.values() for is_dry in (False, True)} - set(
+            _BIOMES
+        )
+        if unknown or not engine_biomes:
             raise RuntimeError(
                 f"Luanti {self.version} has biomes that are not minetest_game's: {', '.join(sorted(unknown)) or 'none'}"
             )
         self._biomes = {
-            (number, dry): _BIOMES.index(biome_name(name, dry))
-            for number, name in games.items()
-            for dry in (False, True)
+            (number, is_dry): _BIOMES.index(biome_name(name, is_dry))
+            for number, name in engine_biomes.items()
+            for is_dry in (False, True)
         }
         self._generated: set[tuple[int, int]] = set()
         self._patches: dict[tuple[int, int], tuple[Ints, Ints]] = {}
@@ -106,8 +111,9 @@ class LuantiTerrain(BlockWorld):
         return self._codes[node]
 
     def _block_numbers(self, nodes: list[float]) -> Ints:
-        numbers, places = np.unique(np.array(nodes, dtype=np.int64), return_inverse=True)
-        return np.array([self._block_number(int(number)) for number in numbers], dtype=np.int64)[places]
+        """Return our number of the block of each node."""
+        distinct_nodes, inverse = np.unique(np.array(nodes, dtype=np.int64), return_inverse=True)
+        return np.array([self._block_number(int(node)) for node in distinct_nodes], dtype=np.int64)[inverse]
 
     @property
     def ended(self) -> bool:
@@ -118,26 +124,29 @@ class LuantiTerrain(BlockWorld):
         return self._names[number]
 
     def _generate_missing(self, x: float, z: float, far: float) -> None:
-        """Generate the missing chunks within `far` nodes of a position, and those that reach into this square."""
-        ends = [(at - far - _REACH - _EDGE, at + far + _REACH - _EDGE) for at in (x, -z)]
-        across, up = (range(math.floor(low / _CHUNK), math.floor(high / _CHUNK) + 1) for low, high in ends)
-        order = dict.fromkeys(
+        """Generate the missing chunks within `far` nodes of a location, and those that reach into this square."""
+        intervals = [(coordinate - far - _REACH - _EDGE, coordinate + far + _REACH - _EDGE) for coordinate in (x, -z)]
+        across, up = (range(math.floor(low / _CHUNK), math.floor(high / _CHUNK) + 1) for low, high in intervals)
+        missing = dict.fromkeys(
             chunk
             for column, row in product(across, up)
             for chunk in self._in_generation_order(column, row)
             if max(map(abs, chunk)) * _CHUNK <= _END * SIDE
         )
-        places = [
+        middles = [
             dict(zip("xyz", (number * _CHUNK + _CHUNK // 2 + _EDGE for number in (column, floor, row)), strict=True))
-            for column, row in order
+            for column, row in missing
             for floor in _FLOORS
         ]
-        if places:
-            self._server.ask("generate", places=places)
-            self._generated.update(order)
+        if middles:
+            self._server.ask("generate", places=middles)
+            self._generated.update(missing)
 
     def _in_generation_order(self, column: int, row: int) -> Iterator[tuple[int, int]]:
-        """Yield the ungenerated columns of chunks that a column needs, itself last; one can come twice."""
+        """Yield the ungenerated columns of chunks that have to be generated up to a column, which is last.
+
+        Some can come twice.
+        """
         if (column, row) in self._generated:
             return
         for right, up in product((-1, 0, 1), repeat=2):
@@ -147,8 +156,10 @@ class LuantiTerrain(BlockWorld):
 
     def _ready(self, x: float, z: float, far: float) -> None:
         wrap, generated = SLOTS - 1, False
-        ends = [(math.floor(at - far) >> 4, math.floor(at + far) >> 4) for at in (x, z)]
-        for column, row in product(*(range(low, high + 1) for low, high in ends)):
+        intervals = [
+            (math.floor(coordinate - far) // SIDE, math.floor(coordinate + far) // SIDE) for coordinate in (x, z)
+        ]
+        for column, row in product(*(range(low, high + 1) for low, high in intervals)):
             tag = self._tags[column & wrap, row & wrap]
             if tag[0] == column and tag[1] == row:
                 continue
@@ -159,7 +170,7 @@ class LuantiTerrain(BlockWorld):
             tag[:] = column, row
 
     def _chunk_blocks(self, column: int, row: int) -> Any:
-        """Return the blocks of 16 by 16 columns, shape (SIDE, SIDE, layers): x, z, y; or one number for all."""
+        """Return the blocks of 16 by 16 columns, shape (SIDE, SIDE, layers): x, z, y; `_STONE` beyond the map's end."""
         if max(abs(column), abs(row)) >= _END:
             return _STONE
         west, north = column * SIDE, -row * SIDE
@@ -184,27 +195,27 @@ class LuantiTerrain(BlockWorld):
         return levels.reshape(wide, deep), np.array(biomes, dtype=np.int64).reshape(wide, deep)
 
     def _cached_patch(self, column: int, row: int) -> tuple[Ints, Ints]:
-        """Return levels and biomes of a square of cells, in their middles."""
+        """Return ground levels and biomes in the middles of a square of cells; shape (_PATCH, _PATCH)."""
         with self._lock:
             if (column, row) not in self._patches:
                 if len(self._patches) >= _PATCHES:
-                    del self._patches[next(iter(self._patches))]
+                    del self._patches[next(iter(self._patches))]  # the oldest
                 west, north = (number * _PATCH * CELL + CELL // 2 for number in (column, row))
                 self._patches[column, row] = self._query_columns(west, north, CELL, _PATCH, _PATCH)
             return self._patches[column, row]
 
     def _cell_grid(self, west: int, north: int, wide: int, deep: int) -> tuple[Ints, Ints]:
-        """Return levels and biomes of cells; shape (wide, deep)."""
+        """Return ground levels and biomes of cells; shape (wide, deep)."""
         levels, biomes = np.empty((wide, deep), dtype=np.int64), np.empty((wide, deep), dtype=np.int64)
         columns = range(west // _PATCH, (west + wide - 1) // _PATCH + 1)
         rows = range(north // _PATCH, (north + deep - 1) // _PATCH + 1)
         for column, row in product(columns, rows):
-            there = self._cached_patch(column, row)
+            patch = self._cached_patch(column, row)
             x, z = column * _PATCH, row * _PATCH
-            into = np.s_[max(x - west, 0) : x + _PATCH - west, max(z - north, 0) : z + _PATCH - north]
-            from_ = np.s_[max(west - x, 0) : west + wide - x, max(north - z, 0) : north + deep - z]
-            for target, part in zip((levels, biomes), there, strict=True):
-                target[into] = part[from_]
+            target_slice = np.s_[max(x - west, 0) : x + _PATCH - west, max(z - north, 0) : z + _PATCH - north]
+            source_slice = np.s_[max(west - x, 0) : west + wide - x, max(north - z, 0) : north + deep - z]
+            for grid, cells_of_patch in zip((levels, biomes), patch, strict=True):
+                grid[target_slice] = cells_of_patch[source_slice]
         return levels, biomes
 
     def _wanted_around(self, x: int, z: int, goals: tuple[str, ...], is_goal: Bytes) -> None:
@@ -226,10 +237,10 @@ class LuantiTerrain(BlockWorld):
             return int(self._query_columns(x, z, 1, 1, 1)[0][0, 0])
 
     def view(self, body: Body) -> Raw:
-        """Return what is seen and felt from a place, by the server's own rays. There are no beings."""
+        """Return what is seen and felt from a location, by the server's own rays. There are no beings."""
         eye = eye_position(body)
         x, y, z = float(eye[0]) - 0.5, float(eye[1]) - 0.5, 0.5 - float(eye[2])
-        ways = [
+        rays = [
             (east, up, -south, length)
             for (east, up, south), length in zip(ray_directions(body.yaw).tolist(), LENGTHS.tolist(), strict=True)
         ]
@@ -240,8 +251,11 @@ class LuantiTerrain(BlockWorld):
             answer = self._server.ask(
                 "rays",
                 eye={"x": x, "y": y, "z": z},
-                rays=ways,
-                **{end: {"x": x + way, "y": y + way, "z": z + way} for end, way in (("from", -far), ("to", far))},
+                rays=rays,
+                **{
+                    corner: {"x": x + offset, "y": y + offset, "z": z + offset}
+                    for corner, offset in (("from", -far), ("to", far))
+                },
             )
             hits, voxels = self._block_numbers(answer["nodes"]), self._blocks_around(body)
             names = self._names.copy()
@@ -259,16 +273,20 @@ class LuantiTerrain(BlockWorld):
         )
 
     def nearest(self, x: int, z: int, goals: tuple[str, ...], most: int) -> Near | None:
-        goal_numbers, side = _biome_numbers(goals), _PATCH * CELL
-        best: tuple[float, int, int] | None = None
-        for ring in range(most // side + 2):
-            if best is not None and best[0] <= max(ring - 1, 0) * side:
-                break
-            for right, down in product(range(-ring, ring + 1), repeat=2):
-                if max(abs(right), abs(down)) == ring:
-                    candidate = self._nearest_cell_in_patch(x // side + right, z // side + down, x, z, goal_numbers)
-                    best = candidate if best is None or (candidate is not None and candidate < best) else best
-        return None if best is None or best[0] > most else Near(best[1], best[2], best[0])
+        goal_numbers, patch_side = _biome_numbers(goals), _PATCH * CELL
+        nearest: tuple[float, int, int] | None = None
+        for ring_number in range(most // patch_side + 2):
+            if nearest is not None and nearest[0] <= max(ring_number - 1, 0) * patch_side:
+                break  # farther patches have no nearer cell
+            for right, down in product(range(-ring_number, ring_number + 1), repeat=2):
+                if max(abs(right), abs(down)) == ring_number:
+                    candidate = self._nearest_cell_in_patch(
+                        x // patch_side + right, z // patch_side + down, x, z, goal_numbers
+                    )
+                    nearest = (
+                        candidate if nearest is None or (candidate is not None and candidate < nearest) else nearest
+                    )
+        return None if nearest is None or nearest[0] > most else Near(nearest[1], nearest[2], nearest[0])
 
     def _nearest_cell_in_patch(
         self, column: int, row: int, x: int, z: int, goal_numbers: list[int]
@@ -277,7 +295,10 @@ class LuantiTerrain(BlockWorld):
         across, down = np.nonzero(np.isin(self._cached_patch(column, row)[1], goal_numbers))
         if not across.size:
             return None
-        east, south = ((patch * _PATCH + cells) * CELL + CELL // 2 for patch, cells in ((column, across), (row, down)))
-        squares = (east - x) ** 2 + (south - z) ** 2
-        first = int(squares.argmin())
-        return math.sqrt(float(squares[first])), int(east[first]), int(south[first])
+        east, south = (
+            (patch_number * _PATCH + cells) * CELL + CELL // 2
+            for patch_number, cells in ((column, across), (row, down))
+        )
+        squared_distances = (east - x) ** 2 + (south - z) ** 2
+        nearest = int(squared_distances.argmin())
+        return math.sqrt(float(squared_distances[nearest])), int(east[nearest]), int(south[nearest])

@@ -32,69 +32,75 @@ HALF, TALL = 0.3, 1.8  # the walker is a box of so many blocks around its middle
 WALK, SPRINT, SWIM = 0.2158, 0.2806, 0.1
 JUMP, GRAVITY, DRAG, FALL = 0.42, 0.08, 0.98, 0.9
 _FLOAT, _RISE, _CLIMB = 0.05, 0.15, 0.45  # gained by floating, at most; and where a bank is in the way
+_WATER_DRAG = 0.8
 _DEEP = 0.4  # of the walker is under water where it swims
 _SKIN = 0.001  # left free between the walker and what is above it
-_DIAGONAL = 0.7071067811865476
+_DIAGONAL = 0.7071067811865476  # the square root of 1/2
 
 
 @compiled
-def is_blocked(pool: Bytes, air: int, solid: Bytes, x: float, y: float, z: float) -> bool:
-    """Return whether the walker, with its feet at a place, would be in something solid.
+def is_blocked(pool: Bytes, solid: Bytes, x: float, y: float, z: float) -> bool:
+    """Return whether the walker, with its feet at x, y, z, would be in something solid.
 
-    `pool` has the chunks around the place, as in `_look.cast_ray`, and `solid` a 1 for each block that is in the way.
+    `pool` has the chunks around the walker, as in `_look.cast_ray`, and `solid` a 1 for each block that is in the way.
     """
     wrap, layers = pool.shape[0] - 1, pool.shape[4]
-    for i in range(int(np.floor(x - HALF)), int(np.floor(x + HALF)) + 1):
-        for k in range(int(np.floor(z - HALF)), int(np.floor(z + HALF)) + 1):
-            for j in range(int(np.floor(y)), int(np.floor(y + TALL)) + 1):
-                if j < 0 or (j < layers and solid[pool[(i >> 4) & wrap, (k >> 4) & wrap, i & 15, k & 15, j]]):
+    for column in range(int(np.floor(x - HALF)), int(np.floor(x + HALF)) + 1):
+        for row in range(int(np.floor(z - HALF)), int(np.floor(z + HALF)) + 1):
+            for layer in range(int(np.floor(y)), int(np.floor(y + TALL)) + 1):
+                if layer < 0 or (
+                    layer < layers
+                    and solid[pool[(column >> 4) & wrap, (row >> 4) & wrap, column & 15, row & 15, layer]]
+                ):
                     return True
     return False
 
 
 @compiled
 def is_water(pool: Bytes, water: int, x: float, y: float, z: float) -> bool:
-    """Return whether there is water at a place."""
-    i, j, k, wrap = int(np.floor(x)), int(np.floor(y)), int(np.floor(z)), pool.shape[0] - 1
-    return 0 <= j < pool.shape[4] and pool[(i >> 4) & wrap, (k >> 4) & wrap, i & 15, k & 15, j] == water
+    """Return whether there is water at x, y, z."""
+    column, layer, row, wrap = int(np.floor(x)), int(np.floor(y)), int(np.floor(z)), pool.shape[0] - 1
+    return (
+        0 <= layer < pool.shape[4]
+        and pool[(column >> 4) & wrap, (row >> 4) & wrap, column & 15, row & 15, layer] == water
+    )
 
 
 @compiled
-def next_height(pool: Bytes, air: int, solid: Bytes, at: Floats, swims: bool, jumps: bool) -> float:
-    """Return the height of the feet after a tick, and change the speed upwards in `at`."""
-    x, y, z = at[0], at[1], at[2]
+def next_height(pool: Bytes, solid: Bytes, motion: Floats, swims: bool, jumps: bool) -> float:
+    """Return the height of the feet after a tick, and change the speed upwards, `motion[3]`: see `walk_ticks`."""
+    x, y, z = motion[0], motion[1], motion[2]
     if swims:
-        at[3] = max(at[3] * 0.8, min(at[3] * 0.8 + _FLOAT, _RISE))
-    elif at[3] <= 0 and is_blocked(pool, air, solid, x, y - 2 * _SKIN, z):
-        at[3] = JUMP if jumps else 0.0
+        motion[3] = max(motion[3] * _WATER_DRAG, min(motion[3] * _WATER_DRAG + _FLOAT, _RISE))
+    elif motion[3] <= 0 and is_blocked(pool, solid, x, y - 2 * _SKIN, z):
+        motion[3] = JUMP if jumps else 0.0
     else:
-        at[3] = max((at[3] - GRAVITY) * DRAG, -FALL)
-    y += at[3]
-    if is_blocked(pool, air, solid, x, y, z):
-        y = np.floor(y + TALL) - TALL - _SKIN if at[3] > 0 else np.floor(y) + 1.0
-        if is_blocked(pool, air, solid, x, y, z):
-            y = at[1]
-        at[3] = 0.0
+        motion[3] = max((motion[3] - GRAVITY) * DRAG, -FALL)
+    y += motion[3]
+    if is_blocked(pool, solid, x, y, z):  # stop below the block above, or on the block below
+        y = np.floor(y + TALL) - TALL - _SKIN if motion[3] > 0 else np.floor(y) + 1.0
+        if is_blocked(pool, solid, x, y, z):
+            y = motion[1]
+        motion[3] = 0.0
     return y
 
 
 @compiled
 def walk_ticks(
-    pool: Bytes, air: int, water: int, solid: Bytes, goals: Bytes, at: Floats, ahead: Floats, ticks: Bytes
+    pool: Bytes, water: int, solid: Bytes, goals: Bytes, motion: Floats, heading: Floats, ticks: Bytes
 ) -> tuple[int, bool, float]:
     """Walk for some ticks, or until a goal is reached.
 
     In each tick the walker goes ahead, and perhaps at the same time to a side, and either sprints or jumps. It moves
-    up or down first, then along x, then along z; what it would bump into in a direction it does not move towards.
+    up or down first, then along x, then along z; in a direction in which it would bump into a block it does not move.
 
     Args:
         pool: The chunks around the walker.
-        air: Number of this block.
-        water: Number of this block, in which the walker swims.
+        water: Number of the block water, in which the walker swims.
         solid: 1 for each block that is in the way.
         goals: 1 for each cell of four by four columns in which the walk ends; shape (n, n), the walker's in the middle.
-        at: x, y, z of the feet, and the speed upwards; shape (4,). Changed.
-        ahead: Where the walker faces: x and z, of length 1.
+        motion: x, y, z of the feet, and the speed upwards; shape (4,). Changed.
+        heading: Where the walker faces: x and z, of length 1.
         ticks: What is done in each tick: 0 or 1 straight ahead, 2 to the left, 3 to the right; plus 4 for sprinting
             in place of jumping.
 
@@ -102,26 +108,26 @@ def walk_ticks(
         Ticks that were walked, whether a goal was reached, and the length of the way over the ground.
     """
     length, reach = 0.0, goals.shape[0] // 2
-    column, row = (int(np.floor(at[0])) >> 2) - reach, (int(np.floor(at[2])) >> 2) - reach
+    column, row = (int(np.floor(motion[0])) >> 2) - reach, (int(np.floor(motion[2])) >> 2) - reach
     for tick in range(ticks.size):
-        east, south = ahead[0], ahead[1]
-        side = ticks[tick] & 3
-        if side >= 2:  # left of north (0, -1) is west (-1, 0)
-            turn = 1.0 if side == 2 else -1.0
+        east, south = heading[0], heading[1]
+        sideways = ticks[tick] & 3
+        if sideways >= 2:  # left of north (0, -1) is west (-1, 0)
+            turn = 1.0 if sideways == 2 else -1.0
             east, south = (east + turn * south) * _DIAGONAL, (south - turn * east) * _DIAGONAL
         sprints = ticks[tick] & 4 > 0
-        swims = is_water(pool, water, at[0], at[1] + _DEEP, at[2])
+        swims = is_water(pool, water, motion[0], motion[1] + _DEEP, motion[2])
         speed = SWIM if swims else SPRINT if sprints else WALK
-        y = next_height(pool, air, solid, at, swims, not sprints)
-        x, z = at[0] + east * speed, at[2] + south * speed
-        if is_blocked(pool, air, solid, x, y, at[2]):
-            x = at[0]
-            at[3] = _CLIMB if swims else at[3]
-        if is_blocked(pool, air, solid, x, y, z):
-            z = at[2]
-            at[3] = _CLIMB if swims else at[3]
-        length += np.sqrt((x - at[0]) ** 2 + (z - at[2]) ** 2)
-        at[0], at[1], at[2] = x, y, z
+        y = next_height(pool, solid, motion, swims, not sprints)
+        x, z = motion[0] + east * speed, motion[2] + south * speed
+        if is_blocked(pool, solid, x, y, motion[2]):
+            x = motion[0]
+            motion[3] = _CLIMB if swims else motion[3]
+        if is_blocked(pool, solid, x, y, z):
+            z = motion[2]
+            motion[3] = _CLIMB if swims else motion[3]
+        length += np.sqrt((x - motion[0]) ** 2 + (z - motion[2]) ** 2)
+        motion[0], motion[1], motion[2] = x, y, z
         if goals[(int(np.floor(x)) >> 2) - column, (int(np.floor(z)) >> 2) - row]:
             return tick + 1, True, length
     return ticks.size, False, length
@@ -130,13 +136,13 @@ def walk_ticks(
 _EXACT = 30  # bits after the point that are kept of a sine, so that no platform's last digit counts
 _NOWHERE = 1 << 60  # no chunk has this number
 _MOST_TICKS = 50
-_STROLL = 18.0  # blocks; the farthest that one comes in so many ticks is 50 times 0.2806, and half a walker
-_CELLS = 4  # the same in cells of four blocks
+_FARTHEST_WALK = 18.0  # blocks; more than 50 times 0.2806 and half a walker
+_FARTHEST_CELLS = 4  # the same in cells of four blocks
 
 
 @cache
 def _sine_and_cosine(degrees: float) -> tuple[float, float]:
-    """Return sine and cosine of an angle, rounded to 30 bits, the same on all platforms."""
+    """Return sine and cosine of an angle in degrees, rounded to 30 bits, the same on all platforms."""
     angle, unit = math.radians(degrees), 1 << _EXACT
     return round(math.sin(angle) * unit) / unit, round(math.cos(angle) * unit) / unit
 
@@ -151,12 +157,12 @@ def heading_vector(yaw: float) -> tuple[float, float]:
 @cache
 def ray_directions(yaw: float) -> Floats:
     """Return the directions of all rays at a yaw; shape (290, 3)."""
-    angles = [(yaw, 0), *((yaw + turn, tilt) for tilt, turn in fan_angles())]
-    ways: list[tuple[float, float, float]] = []
-    for turned, tilt in angles:
-        (east, south), (up, flat) = heading_vector((turned + 180) % 360 - 180), _sine_and_cosine(tilt)
-        ways.append((east * flat, up, south * flat))
-    directions: Floats = np.array(ways)
+    yaws_and_tilts = [(yaw, 0), *((yaw + turn, tilt) for tilt, turn in fan_angles())]
+    vectors: list[tuple[float, float, float]] = []
+    for ray_yaw, tilt in yaws_and_tilts:
+        (east, south), (up, level) = heading_vector((ray_yaw + 180) % 360 - 180), _sine_and_cosine(tilt)
+        vectors.append((east * level, up, south * level))
+    directions: Floats = np.array(vectors)
     return directions
 
 
@@ -172,23 +178,23 @@ class BlockWorld(ABC):
         lowest: The layer of the lowest blocks; what is below is never left.
         layers: How many layers there are; above is air.
         sea: The layer of the water's surface.
-        steepest: Blocks from the middle of a cell to that of the next that can mostly be climbed.
-        air: Number of this block.
-        water: Number of this block, in which one swims.
-        bedrock: Number of this block, which is below the world.
+        steepest: Blocks from the middle of a cell to the middle of the next cell that can mostly be climbed.
+        air: Number of the block air.
+        water: Number of the block water, in which one swims.
+        bedrock: Number of the block bedrock, which is below the world.
         solid: 1 for each block that is in the way.
     """
 
-    version = ""  # what else a seed's world depends on
+    version = ""  # of a server, on which a seed's world depends, too
 
     def __init__(
         self, lowest: int, layers: int, sea: int, steepest: int, air: int, water: int, bedrock: int, solid: Bytes
     ) -> None:
         self.lowest, self.layers, self.sea, self.steepest = lowest, layers, sea, steepest
         self.air, self.water, self.bedrock, self._solid = air, water, bedrock, solid
-        self._lock = RLock()  # threads share a world, and each takes chunks out of it that it does not need
+        self._lock = RLock()  # threads share a world, and each replaces chunks that it does not need itself
 
-    # Whoever draws items asks dozens of worlds for their biomes alone, which takes less time than to clear this memory.
+    # Made when needed: drawing items asks dozens of worlds for their biomes alone.
     @cached_property
     def _pool(self) -> Bytes:
         return np.zeros((SLOTS, SLOTS, SIDE, SIDE, self.layers), dtype=np.uint8)
@@ -203,19 +209,15 @@ class BlockWorld(ABC):
 
     @abstractmethod
     def view(self, body: Body) -> Raw:
-        """Return the measurements at a place: what is seen and felt."""
+        """Return the measurements at a location: what is seen and felt."""
 
     @abstractmethod
     def nearest(self, x: int, z: int, goals: tuple[str, ...], most: int) -> Near | None:
-        """Return the nearest place of some biomes within a distance in blocks; None if there is none."""
+        """Return the nearest cell of the biomes `goals` within `most` blocks; None if there is none."""
 
     @abstractmethod
     def chart(self, west: int, north: int, goals: tuple[str, ...], heights: Ints, is_goal: Bytes) -> None:
-        """Write heights and goals of cells of four by four columns, as on a map.
-
-        `heights` receives the layer of the ground in each cell's middle, `is_goal` a 1 for each cell of a biome that is
-        wanted, otherwise 0; both have the shape (columns, rows).
-        """
+        """Write heights and goals of cells of four by four columns; see `_generate.write_chart`."""
 
     @abstractmethod
     def ground(self, x: int, z: int) -> int:
@@ -223,7 +225,7 @@ class BlockWorld(ABC):
 
     @abstractmethod
     def _ready(self, x: float, z: float, far: float) -> None:
-        """Take care that the chunks within a distance of a place are in the pool, in each direction."""
+        """Put the missing chunks within `far` blocks of a location, in each direction, into the pool."""
 
     @abstractmethod
     def _name(self, number: int) -> str:
@@ -231,10 +233,10 @@ class BlockWorld(ABC):
 
     @abstractmethod
     def _wanted_around(self, x: int, z: int, goals: tuple[str, ...], is_goal: Bytes) -> None:
-        """Write 1 for the cells around a place that are of some biomes; shape (n, n), n odd, its own in the middle."""
+        """Write to `is_goal` whether the cells around a column are of the biomes: see `_generate.mark_goal_cells`."""
 
     def _block_at(self, x: int, y: int, z: int) -> int:
-        """Return the number of the block at a place whose chunk is in the pool."""
+        """Return the number of a block whose chunk is in the pool."""
         if not 0 <= y - self.lowest < self.layers:
             return self.air if y > self.lowest else self.bedrock
         wrap = SLOTS - 1
@@ -251,7 +253,7 @@ class BlockWorld(ABC):
         y = max(self.ground(x, z), self.sea - 1) + 1
         with self._lock:
             self._ready(x + 0.5, z + 0.5, 1.0)
-            while is_blocked(self._pool, self.air, self._solid, x + 0.5, float(y - self.lowest), z + 0.5):
+            while is_blocked(self._pool, self._solid, x + 0.5, float(y - self.lowest), z + 0.5):
                 y += 1
         return Body(x + 0.5, float(y), z + 0.5, 0)
 
@@ -265,20 +267,20 @@ class BlockWorld(ABC):
             return bool(self._solid[self._block_at(x, ground, z)]) and self._block_at(x, ground + 1, z) != self.water
 
     def walk(self, body: Body, ticks: bytes, goals: tuple[str, ...]) -> WalkResult:
-        """Walk in the direction of the body's yaw; ValueError for more ticks than there are chunks for."""
+        """Walk in the direction of the body's yaw; ValueError for more ticks than the chunks in the pool allow."""
         if len(ticks) > _MOST_TICKS:
             raise ValueError(f"{len(ticks)} ticks: at most {_MOST_TICKS} at once")
-        is_goal = np.empty((2 * _CELLS + 1,) * 2, dtype=np.uint8)
+        is_goal = np.empty((2 * _FARTHEST_CELLS + 1,) * 2, dtype=np.uint8)
         self._wanted_around(math.floor(body.x), math.floor(body.z), goals, is_goal)
-        at = np.array([body.x, body.y - self.lowest, body.z, body.rise])
-        ahead, commands = np.array(heading_vector(body.yaw)), np.frombuffer(ticks, dtype=np.uint8)
+        motion = np.array([body.x, body.y - self.lowest, body.z, body.rise])
+        heading, tick_commands = np.array(heading_vector(body.yaw)), np.frombuffer(ticks, dtype=np.uint8)
         with self._lock:
-            self._ready(body.x, body.z, _STROLL)
-            count, arrived, length = walk_ticks(
-                self._pool, self.air, self.water, self._solid, is_goal, at, ahead, commands
+            self._ready(body.x, body.z, _FARTHEST_WALK)
+            n_ticks, arrived, length = walk_ticks(
+                self._pool, self.water, self._solid, is_goal, motion, heading, tick_commands
             )
-        x, y, z, rise = at.tolist()
-        return WalkResult(Body(x, y + self.lowest, z, body.yaw, rise), bool(arrived), float(length), int(count))
+        x, y, z, rise = motion.tolist()
+        return WalkResult(Body(x, y + self.lowest, z, body.yaw, rise), bool(arrived), float(length), int(n_ticks))
 
     def _blocks_around(self, body: Body) -> Ints:
         """Return the blocks around the feet, whose chunks are in the pool; shape (9, 9, 9): x, y, z."""
@@ -319,7 +321,7 @@ class OwnTerrain(BlockWorld):
     def __init__(self, seed: int) -> None:
         super().__init__(0, _generate.HEIGHT, _generate.SEA, _STEEPEST, AIR, WATER, BEDROCK, _SOLID)
         self.seed = seed
-        # Goals -> the place where they were looked for last, and a distance within which there is none of them.
+        # Goals -> x and z where they were looked for last, and a distance from there within which there are none.
         self._none_within: dict[tuple[str, ...], tuple[int, int, float]] = {}
 
     def _ready(self, x: float, z: float, far: float, ahead: tuple[float, float] = (0.0, 0.0)) -> None:
@@ -361,11 +363,11 @@ class OwnTerrain(BlockWorld):
         return Raw((body.x, body.y, body.z), body.yaw, 0, BLOCKS, voxels, hits, distances)
 
     def nearest(self, x: int, z: int, goals: tuple[str, ...], most: int) -> Near | None:
-        """Return the nearest place of some biomes; cells known to be empty from the last call are left out."""
-        before_x, before_z, empty = self._none_within.get(goals, (x, z, 0.0))
-        least = max(int(empty - math.hypot(x - before_x, z - before_z)) - 1, 0)  # 1 for what rounding may be off
-        east, south, square = _generate.nearest_cell(self.seed, x, z, goal_mask(goals), least, most)
-        near = None if square < 0 else Near(int(east), int(south), math.sqrt(square))
+        """Return the nearest cell of the biomes; cells known from the last call to be of other biomes are left out."""
+        before_x, before_z, empty_radius = self._none_within.get(goals, (x, z, 0.0))
+        least = max(int(empty_radius - math.hypot(x - before_x, z - before_z)) - 1, 0)  # - 1: rounding errors
+        east, south, squared_distance = _generate.nearest_cell(self.seed, x, z, goal_mask(goals), least, most)
+        near = None if squared_distance < 0 else Near(int(east), int(south), math.sqrt(squared_distance))
         self._none_within[goals] = x, z, most if near is None else near.away
         return near
 

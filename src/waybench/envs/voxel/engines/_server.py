@@ -19,17 +19,17 @@ from waybench.core import UsageError
 
 _PROGRAMS = ("luantiserver", "minetestserver")  # its new name, and that of before 2024
 _FOLDERS = ("/usr/games", "/usr/local/games")  # Debian's, which not everybody has in PATH
-_PREFIX = "waybench "  # of the lines that are for us
+_PREFIX = "waybench "  # of the lines with answers of our mod
 _PATIENCE = 120.0  # seconds for an answer; even all chunks around a place take some seconds only
-_FOLDER = "waybench-luanti-"  # how the names of servers' folders begin; the process they belong to comes next
+_FOLDER = "waybench-luanti-"  # how the names of servers' folders begin; the number of our process follows
 _TRIES = 3  # ports, of which another program can take one before the server does
 MISSING = (
     "engine=luanti needs a Luanti server with minetest_game: install Debian's package minetest-server, or set PATH so "
     f"that {' or '.join(_PROGRAMS)} is found, or choose engine=own"
 )
 
-# Everything that depends on the time stands still, nobody can join, and the channel of our mod is all that is open.
-# There are no caves, out of which one who cannot dig does not come, and no rivers (ridges), whose biome is the sea's.
+# Everything that depends on the time stands still, and nobody can join.
+# There are no caves, which a walker who cannot dig does not leave, and no rivers (ridges), whose biome is the sea's.
 _SETTINGS = """\
 bind_address = 127.0.0.1
 ipv6_server = false
@@ -79,7 +79,7 @@ class LuantiServer:
         if executable is None:
             raise UsageError(MISSING)
         _remove_left_folders()
-        for attempt in range(_TRIES):
+        for attempt in range(_TRIES):  # each has another port
             self._start_server(executable, seed)
             try:
                 self.about = self.ask("hello")
@@ -89,6 +89,7 @@ class LuantiServer:
                     raise
 
     def _start_server(self, executable: str, seed: int) -> None:
+        """Start a process with a folder of its own, a thread that reads its answers, and `stop`, which ends it."""
         folder = Path(tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-"))
         self._log = folder / "log"
         try:
@@ -103,10 +104,11 @@ class LuantiServer:
 
     @property
     def ended(self) -> bool:
+        """Whether the server was ended here."""
         return not self.stop.alive
 
     def ask(self, request: str, **values: Any) -> dict[str, Any]:
-        """Send a request and wait for its answer, one at a time. A server that does not answer is ended.
+        """Send a request and return its answer, one at a time. A server that does not answer is ended.
 
         Raises:
             RuntimeError: If the server cannot answer, or has ended.
@@ -114,7 +116,7 @@ class LuantiServer:
         if self.ended:
             raise RuntimeError("the Luanti server ended unexpectedly")
         try:
-            with suppress(OSError, ValueError):  # a server that has ended says so below
+            with suppress(OSError, ValueError):  # where the server has ended, the line below is None
                 assert self._process.stdin is not None
                 self._process.stdin.write(json.dumps({"do": request, **values}).encode() + b"\n")
                 self._process.stdin.flush()
@@ -126,9 +128,9 @@ class LuantiServer:
             self.stop()
             raise
         if line is None:
-            last_words = self._end_reason()
+            reason = self._end_reason()
             self.stop()
-            raise RuntimeError(f"Luanti's server has ended: {last_words}")
+            raise RuntimeError(f"Luanti's server has ended: {reason}")
         answer = json.loads(line)
         if "error" in answer:
             self.stop()  # it may have carried out a part of the request
@@ -142,7 +144,7 @@ class LuantiServer:
             if status < 0:
                 return f"by signal {-status}"
         lines = self._log.read_text(errors="replace").splitlines()
-        errors = [line for line in lines if "ERROR" in line]  # the first one is the cause of those after it
+        errors = [line for line in lines if "ERROR" in line]  # the first error causes the later ones
         return (errors or lines[-1:] or ["it said nothing"])[0].strip()
 
 
@@ -174,14 +176,15 @@ def _remove_left_folders() -> None:
     for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*-*"):
         owner = folder.name.removeprefix(_FOLDER).partition("-")[0]
         try:
-            os.kill(int(owner), 0)  # asks only whether it is there
+            os.kill(int(owner), 0)  # signal 0 only tests whether the process exists
         except ProcessLookupError:
             shutil.rmtree(folder, ignore_errors=True)
-        except (ValueError, OSError):  # no folder of ours, or another person's
+        except (ValueError, OSError):  # no folder of ours, or of another user
             continue
 
 
 def _free_port() -> int:
+    """Return the number of a UDP port that is free now."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -190,7 +193,7 @@ def _free_port() -> int:
 
 def _pass_on_answers(lines: IO[bytes], answers: "Queue[bytes | None]") -> None:
     """Put the answers among the server's lines into a queue, and None at the end."""
-    with suppress(ValueError):  # closed while it is read
+    with suppress(ValueError):  # the stream is closed while it is read
         for line in lines:
             if line.startswith(_PREFIX.encode()):
                 answers.put(line[len(_PREFIX) :])
@@ -199,7 +202,7 @@ def _pass_on_answers(lines: IO[bytes], answers: "Queue[bytes | None]") -> None:
 
 def _end_server(process: "subprocess.Popen[bytes]", folder: Path, owner: int) -> None:
     """End a server by closing its standard input, and remove its folder."""
-    if os.getpid() != owner:  # a fork has no say in it
+    if os.getpid() != owner:  # a fork of our process must not end its parent's server
         return
     with suppress(OSError):
         if process.stdin is not None:

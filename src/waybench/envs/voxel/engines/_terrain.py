@@ -49,10 +49,10 @@ class BiomeLook(NamedTuple):
     Attributes:
         top: Block of the surface.
         filler: Block of the three layers below.
-        trees: Two kinds of trees, the second of which is every fourth one.
-        wood: Trees in 256 patches of six by six columns.
+        trees: Two kinds of trees; every fourth tree is of the second kind.
+        wood: Number of trees in 256 patches of six by six columns.
         plants: Two kinds of plants on the surface.
-        sown: How many of 256 columns have the one, and the other.
+        sown: How many of 256 columns have each of the two.
         cold: Whether there is snow on the ground, and ice on the water.
     """
 
@@ -79,7 +79,7 @@ def counts_as_goal(goal: str, biome: str) -> bool:
 
 
 def number_tables() -> tuple[list[int], list[list[int]], list[list[int]]]:
-    """Return ground, biomes and trees as numbers, as the kernel takes them."""
+    """Return ground, biomes and trees as rows of numbers, whose columns `_generate` names."""
     ground = [NUMBER[name] for name in GROUND]
     biomes = [
         [
@@ -106,7 +106,7 @@ class Body(NamedTuple):
         x: To the east, in blocks.
         y: Upwards, of the feet.
         z: To the south.
-        yaw: Where it looks: 0 is south, 90 west; degrees, whole ones but in MineDojo, from -180 to 180.
+        yaw: Where it looks: 0 is south, 90 west; degrees from -180 to 180, whole numbers except in MineDojo.
         rise: Its speed upwards, in blocks a tick.
     """
 
@@ -121,7 +121,7 @@ class WalkResult(NamedTuple):
     """The result of a walk.
 
     Attributes:
-        arrived: Whether it ended in a biome that was wanted.
+        arrived: Whether it ended in a goal biome.
         length: The length of the way over the ground, in blocks.
         ticks: Number of ticks that were walked.
     """
@@ -133,7 +133,7 @@ class WalkResult(NamedTuple):
 
 
 class Near(NamedTuple):
-    """The column and row of the nearest place of some biomes, and its distance over the ground, in blocks."""
+    """The column and row of the nearest cell of some biomes, and its horizontal distance, in blocks."""
 
     x: int
     z: int
@@ -152,17 +152,14 @@ class Terrain(Protocol):
         ...
 
     def view(self, body: Body) -> Raw:
-        """Return what is seen and felt from a place."""
+        """Return what is seen and felt from a location."""
         ...
 
     def walk(self, body: Body, ticks: bytes, goals: tuple[str, ...]) -> WalkResult:
-        """Walk where one looks.
+        """Walk from a body's position in the direction of its yaw, until a tick ends in a biome of `goals`.
 
-        Args:
-            body: Who walks.
-            ticks: What is done in each tick: 0 or 1 straight ahead, 2 to the left, 3 to the right; plus 4 for
-                sprinting in place of jumping.
-            goals: Biomes in which the walk ends.
+        `ticks` says what is done in each tick: 0 or 1 straight ahead, 2 to the left, 3 to the right; plus 4 for
+        sprinting in place of jumping.
         """
         ...
 
@@ -177,8 +174,8 @@ class EngineProperties(NamedTuple):
         goals: The goals that are drawn.
         biomes: All biomes, and their colours on maps.
         farthest: Columns from the middle of a world in which a search can begin.
-        worlds: In how many worlds the searches of a set are; 0: each has its own.
-        tries: Places that are tried for a search of one goal.
+        worlds: Number of worlds that the searches of a set share; 0: each search has its own.
+        tries: Number of starts that are tried for a search of one goal.
         charted: Whether its maps are known, so that there are levels, an oracle and drawings.
     """
 
@@ -190,17 +187,17 @@ class EngineProperties(NamedTuple):
     charted: bool = True
 
     def goal_words(self) -> tuple[str, ...]:
-        """Return all words that can be goals: those that are drawn, and every biome of a known map."""
+        """Return all words that can be goals: the goals that are drawn, and every biome of a known map."""
         return (*self.goals, *(name for name in self.biomes if self.charted and name not in self.goals))
 
     def matching_biomes(self, goal: str) -> tuple[str, ...]:
-        """Return the biomes that count as a goal: as published, those whose names contain its word."""
+        """Return the biomes that count as a goal."""
         return tuple(name for name in self.biomes if counts_as_goal(goal, name))
 
 
 _BIOMES = read_toml(__file__, "biomes.toml")
-# The goals of "luanti" are its counterparts of the eight published ones. A server is one world, and takes a second to
-# start; so the searches of a set share some.
+# The goals of "luanti" are its counterparts of the eight published goals. A server is one world, and takes a second to
+# start; so the searches of a set share a few worlds.
 _LUANTI = EngineProperties(
     goals=("grassland", "forest", "ocean", "beach", "taiga", "icesheet", "rainforest", "desert"),
     biomes=_BIOMES["luanti"],
@@ -212,13 +209,13 @@ ENGINES = {OWN: EngineProperties(GOALS, {name: biome.colour for name, biome in B
 
 MINECRAFT_BIOMES: Mapping[int, str] = {int(number): name for number, name in _BIOMES["minecraft"].items()}
 """The names of Minecraft's biomes by the numbers that MineDojo reports."""
-# Which of MineDojo's creative tasks has which goal: those that SmartPlay registers (shared/specs/smartplay.md, 2).
+# Goal -> the number of MineDojo's creative task that SmartPlay registers (shared/specs/smartplay.md, 2).
 CREATIVE: Mapping[str, int] = dict(zip(GOALS, (0, 1, 2, 4, 5, 7, 8, 9), strict=True))
 PUBLISHED_GOALS: Mapping[str, str] = {f"MinedojoCreative{number}": goal for goal, number in CREATIVE.items()}
 """The goals of SmartPlay's settings in Minecraft, by the settings' names."""
 ENGINES[MINEDOJO] = EngineProperties(GOALS, dict.fromkeys(MINECRAFT_BIOMES.values(), ""), farthest=0, charted=False)
 PLAINS = {name: engine.goals[0] for name, engine in ENGINES.items()}
-"""The goal of each engine that stands for the one whose setting is recorded."""
+"""Engine -> its counterpart of plains, the goal of the setting that is recorded."""
 
 
 def counterpart_goal(goal: str, engine: str) -> str:
