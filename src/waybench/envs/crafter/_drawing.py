@@ -79,10 +79,11 @@ _LOOKS = {**_TILES, **_BEINGS}
 _OUTSIDE = Tile("", "#000000")
 _ARROWS = {(-1, 0): "◀", (1, 0): "▶", (0, -1): "▲", (0, 1): "▼"}
 _PANEL = 38  # cells to the right of the map
-_LEGEND = 10  # cells below it
-_IN_A_ROW = 6  # of the legend
+_LEGEND = 10  # cells below the map
+_IN_A_ROW = 6  # entries of the legend
+_OVERLAP = 1.02  # height of a row of ground, in cells, so that no gaps show between rows
 _TEXT = 1.8  # cells: still readable where the drawing is half a page wide
-_STRETCH = 100  # places of the way in one path; frames of a replay have all but the last in common
+_STRETCH = 100  # cells of the way in one path; frames of a replay have all paths but the last in common
 
 Cell = tuple[int, int]
 Unlocked = tuple[str, int, Cell]  # an achievement, the step and the player's cell
@@ -92,14 +93,14 @@ def scenes(wilds: Wilds, turns: Sequence[TurnRecord], counts: Sequence[int]) -> 
     """Yield the map with the way through it and the player's status after each number of turns."""
     start = world = begin_world(wilds.seed)
     ground, way, unlocked = [*_ground_shapes(start.land)], [_player_cell(start)], list[Unlocked]()
-    finished = 0
-    for count in counts:
-        for turn in step_turns(turns[finished:count]):
+    n_finished = 0
+    for n_turns in counts:
+        for turn in step_turns(turns[n_finished:n_turns]):
             world = advance_world(world, int(turn.carried_out[0]))
             way.append(_player_cell(world))
             names: list[str] = list(turn.events.get("unlocked", ()))
             unlocked += ((name, len(way) - 1, way[-1]) for name in names if name in ACHIEVEMENTS)
-        finished = count
+        n_finished = n_turns
         achieved = f"{len(unlocked)} of {len(ACHIEVEMENTS)} achievements"
         yield Scene(
             "tiles maze-large crafter-map",
@@ -127,32 +128,35 @@ def _player_cell(world: CrafterWorld) -> Cell:
 
 
 def _ground_shapes(land: bytes) -> Iterator[str]:
-    """Yield a path for each kind of ground, and the letters of rare kinds."""
+    """Yield a path for each kind of ground, and the letters of rare kinds; `land` has a kind for each cell."""
     for kind, tile in _TILES.items():
-        rows = ((cell == kind for cell in land[y::SIZE]) for y in range(SIZE))
-        yield true_cells("crafter-ground", tile.colour, rows, 1.02)
-    yield from (_letter_svg(kind, *divmod(cell, SIZE)) for cell, kind in enumerate(land))
+        rows = ((cell_kind == kind for cell_kind in land[y::SIZE]) for y in range(SIZE))
+        yield true_cells("crafter-ground", tile.colour, rows, _OVERLAP)
+    for cell, kind in enumerate(land):
+        x, y = divmod(cell, SIZE)
+        yield _letter_svg(kind, x, y)  # "" for common kinds
 
 
 def _letter_svg(kind: int, x: float, y: float) -> str:
     """Return the SVG text with the letter of a being or of rare ground, for prints in grey; "" for other ground."""
     letter = _LOOKS.get(kind, _OUTSIDE).text
-    if kind not in _BEINGS and not letter.isalpha():
+    if kind not in _BEINGS and not letter.isalpha():  # common ground has a sign such as "~", or none
         return ""
     colour = "#000" if kind == DIAMOND else "#fff"
     return text("crafter-letter", x + 0.5, y + 0.78, letter, 0.8, "middle", colour=colour)
 
 
 def _being_svg(kind: int, x: float, y: float, radius: float) -> str:
+    """Return the circle and the letter of a being in the cell at (x, y)."""
     dot = circle("crafter-being", _BEINGS[kind].colour, 0, (x + 0.5, y + 0.5), radius)
     return dot + _letter_svg(kind, x, y)
 
 
-def _changed_cell_shapes(before: bytes, now: bytes) -> Iterator[str]:
-    """Yield the cells whose kind has changed, with an edge."""
+def _changed_cell_shapes(land_before: bytes, land: bytes) -> Iterator[str]:
+    """Yield the cells whose kind has changed since the start, with an edge."""
     edge = 'stroke="#000" stroke-width="0.1"'
-    for cell, kind in enumerate(now):
-        if kind != before[cell]:
+    for cell, kind in enumerate(land):
+        if kind != land_before[cell]:
             x, y = divmod(cell, SIZE)
             square = box("crafter-changed", _TILES[kind].colour, 0, (x + 0.05, y + 0.05), (0.9, 0.9), edge)
             yield with_tooltip(NAMES[kind], square, _letter_svg(kind, x, y))
@@ -164,21 +168,21 @@ def _way_shapes(world: CrafterWorld, way: Sequence[Cell]) -> Iterator[str]:
     west, north = max(x - ACROSS, 0), max(y - DOWN, 0)
     east, south = min(x + ACROSS + 1, SIZE), min(y + DOWN + 1, SIZE)
     middles = [(column + 0.5, row + 0.5) for (column, row), _ in groupby(way)]
-    body, end = player_numbers(world), middles[-1]
+    body, player_position = player_numbers(world), middles[-1]
     yield circle("tiles-start", "#009e73", 0.3, middles[0], 0.7)
-    for first in range(0, len(middles) - 1, _STRETCH):
-        yield path("tiles-trail", "#0072b2", 0.25, [line(middles[first : first + _STRETCH + 1])], ROUND)
+    for first_index in range(0, len(middles) - 1, _STRETCH):
+        yield path("tiles-trail", "#0072b2", 0.25, [line(middles[first_index : first_index + _STRETCH + 1])], ROUND)
     dashes = 'stroke-dasharray="0.5 0.3"'
     yield box("crafter-view", "#000", 0.15, (west, north), (east - west, south - north), dashes)
-    ahead = f"M{point(end)}l{body[EAST_OF] * 0.9:g} {body[SOUTH_OF] * 0.9:g}"
+    ahead = f"M{point(player_position)}l{body[EAST_OF] * 0.9:g} {body[SOUTH_OF] * 0.9:g}"
     yield path("crafter-ahead", "#000", 0.3, [ahead], ROUND)
-    yield circle("tiles-stop", "#0072b2", 0, end, 0.5, 'stroke="#fff" stroke-width="0.12"')
+    yield circle("tiles-stop", "#0072b2", 0, player_position, 0.5, 'stroke="#fff" stroke-width="0.12"')
     if body[HEALTH] <= 0:
-        yield path("crafter-dead", "#d55e00", 0.3, [f"M{point(end)}{cross(0.9)}"])
+        yield path("crafter-dead", "#d55e00", 0.3, [f"M{point(player_position)}{cross(0.9)}"])
 
 
 def _unlock_marks(unlocked: Sequence[Unlocked]) -> Iterator[str]:
-    """Yield the numbers of achievements where they were unlocked."""
+    """Yield the numbers of achievements in the cells where they were unlocked."""
     look = 'font-weight="bold" stroke="#fff" stroke-width="0.3" paint-order="stroke"'
     for (x, y), unlocks in groupby(enumerate(unlocked, 1), key=lambda unlock: unlock[1][2]):
         numbers = ",".join(str(number) for number, _ in unlocks)
@@ -188,10 +192,10 @@ def _unlock_marks(unlocked: Sequence[Unlocked]) -> Iterator[str]:
 def _status_panel(world: CrafterWorld, steps: int, unlocked: Sequence[Unlocked]) -> Iterator[str]:
     """Yield the texts and bars beside the map: clock, daylight, status, inventory and achievements."""
     body, x, bold = player_numbers(world), SIZE + 1.5, 'font-weight="bold"'
-    light, dead = daylight(world), body[HEALTH] <= 0
-    mood = f", killed by {HARMS[body[HARM]] or 'something'}" if dead else ", asleep" if body[ASLEEP] else ""
+    brightness, is_dead = daylight(world), body[HEALTH] <= 0
+    mood = f", killed by {HARMS[body[HARM]] or 'something'}" if is_dead else ", asleep" if body[ASLEEP] else ""
     yield _status_text(x, 2, f"Step {steps} (clock {body[CLOCK]}){mood}", bold)
-    bars = [("daylight", 3.4, light, f"{100 * light:.0f} %", "#e69f00")]
+    bars = [("daylight", 3.4, brightness, f"{100 * brightness:.0f} %", "#e69f00")]
     for number, name in enumerate(ITEMS[:4]):
         bars.append((name, 5.7 + 2.2 * number, body[number] / MOST, f"{body[number]}", "#009e73"))
     for name, y, share, label, colour in bars:
@@ -205,13 +209,13 @@ def _status_panel(world: CrafterWorld, steps: int, unlocked: Sequence[Unlocked])
         yield _status_text(x, 17 + 2.1 * number, row)
     top = 18 + 2.1 * len(rows)
     yield _status_text(x, top, f"{len(unlocked)} of {len(ACHIEVEMENTS)} achievements", bold)
-    high = min((SIZE + _LEGEND - 1 - top) / len(ACHIEVEMENTS), 2.2)  # all of them have room
+    line_height = min((SIZE + _LEGEND - 1 - top) / len(ACHIEVEMENTS), 2.2)  # so that all achievements have room
     for number, (name, step, _) in enumerate(unlocked, 1):
-        yield _status_text(x, top + high * number, f"{number}. {name.replace('_', ' ')} (step {step})")
+        yield _status_text(x, top + line_height * number, f"{number}. {name.replace('_', ' ')} (step {step})")
 
 
-def _status_text(x: float, y: float, words: str, more: str = "") -> str:
-    return text("crafter-status", x, y, words, _TEXT, more=more)
+def _status_text(x: float, y: float, label: str, attributes: str = "") -> str:
+    return text("crafter-status", x, y, label, _TEXT, more=attributes)
 
 
 def _inventory_entries(body: Sequence[int]) -> list[str]:
@@ -220,7 +224,7 @@ def _inventory_entries(body: Sequence[int]) -> list[str]:
 
 
 def _legend_shapes() -> Iterator[str]:
-    """Yield the colours and letters with their meanings, below the map."""
+    """Yield the colours and letters with the names of the kinds, below the map."""
     edge = 'stroke="#8a8a8a" stroke-width="0.1"'
     for number, kind in enumerate([*_TILES, *(kind for kind in _BEINGS if kind != ARROW)]):
         row, column = divmod(number, _IN_A_ROW)

@@ -49,8 +49,8 @@ def published_setting(record: EpisodeRecord) -> str:
 def reference_scores(record: EpisodeRecord) -> ReferenceScores:
     """Return reference scores without a best possible score.
 
-    The bound, all 22 achievements from the first step to the last, is 219,978 at 9,999 steps, where the oracle has some
-    thousands and people 2,680: between such ends every model would be at 0.
+    All 22 achievements from the first step to the last would give 219,978 at 9,999 steps, where the oracle has some
+    thousands and people 2,680: on a scale up to this bound every model would be at 0.
     """
     return ReferenceScores(0.0, {}, None)
 
@@ -74,6 +74,7 @@ def crafter_score(rates: Iterable[float]) -> float:
 
 
 def _unlocked_metric(achievement: str) -> Metric:
+    """Return the metric on whether an achievement was unlocked."""
     words = achievement.replace("_", " ")
     return Metric(
         name=f"unlocked_{achievement}",
@@ -86,7 +87,7 @@ def _unlocked_metric(achievement: str) -> Metric:
 
 
 def _cause_of_death(record: EpisodeRecord) -> str:
-    """Return the name of what killed the player; "" if it lives."""
+    """Return the cause of the player's death, one of `HARMS`; "" if it lives."""
     steps = step_events(record)
     return str(steps[-1].get("death", "")) if steps else ""
 

@@ -48,10 +48,10 @@ ACTIONS = (
 OUTSIDE = "Error, you are out of the map."
 _ACTION_SENTENCES = tuple(f"You took action {name.lower().replace(' ', '_')}." for name in ACTIONS)
 _SLEEPING = "You are sleeping, and will not be able take actions until energy is full."
-FIRST = f"{_ACTION_SENTENCES[0]}\n\n"  # stands before what is seen first, in the history alone
+FIRST = f"{_ACTION_SENTENCES[0]}\n\n"  # begins the first observation of the published history
 _NEEDS = 4  # the first items, which the status line lists
 
-# Ours.
+# Our own wording.
 _ASLEEP = "You are sleeping, and will not be able to take actions until energy is full."
 _DEATHS = {
     "": "You died.",
@@ -70,10 +70,10 @@ def observation_text(world: CrafterWorld, *, published: bool) -> str:
     text is an error message, and sleep or death is reported right after the action.
     """
     body, player, nearest = player_numbers(world), being_numbers(world)[0], nearest_in_view(world)
-    faced = nearest[0][0]
-    if published and (player[X] < ACROSS or player[Y] < DOWN or faced < 0):
+    faced_kind = nearest[0][0]
+    if published and (player[X] < ACROSS or player[Y] < DOWN or faced_kind < 0):
         return OUTSIDE
-    front = _EDGE if faced < 0 else f"You face {NAMES[faced]} at your front."
+    front = _EDGE if faced_kind < 0 else f"You face {NAMES[faced_kind]} at your front."
     header = _header_text(body, published=published)
     return f"{header}You see:\n{visible_lines(world)}\n\n{front}\n\n{_status_and_inventory(tuple(body[: len(ITEMS)]))}"
 
@@ -92,11 +92,11 @@ def _header_text(body: list[int], *, published: bool) -> str:
     if body[CLOCK] <= 1:
         return ""
     action = _ACTION_SENTENCES[body[ACTED]]
-    dead = body[HEALTH] <= 0
+    is_dead = body[HEALTH] <= 0
     if published:
-        condition = f"{_SLEEPING}\n\n" if body[ASLEEP] else "You died.\n\n" if dead else ""
+        condition = f"{_SLEEPING}\n\n" if body[ASLEEP] else "You died.\n\n" if is_dead else ""
         return f"{action}{condition}\n\n"
-    condition = f"{_DEATHS[HARMS[body[HARM]]]}\n\n" if dead else f"{_ASLEEP}\n\n" if body[ASLEEP] else ""
+    condition = f"{_DEATHS[HARMS[body[HARM]]]}\n\n" if is_dead else f"{_ASLEEP}\n\n" if body[ASLEEP] else ""
     return f"{action}\n\n{condition}"
 
 
@@ -108,7 +108,7 @@ def _status_and_inventory(items: tuple[int, ...]) -> str:
     return f"Your status:\n{status}\n\n{inventory}"
 
 
-_MAY_NEED_RETRIES = (GRASS, COW, ZOMBIE, SKELETON)  # it may take several tries until something comes of these
+_MAY_NEED_RETRIES = (GRASS, COW, ZOMBIE, SKELETON)  # an action on these may take several tries to have an effect
 
 
 class SurvivalRules(Rules[Wilds, CrafterWorld]):
@@ -122,8 +122,8 @@ class SurvivalRules(Rules[Wilds, CrafterWorld]):
             actions.
     """
 
-    # The stream that a step is given is ignored: all chance is that of the world's own generator, which the seed
-    # determines. Yet no player can know what it draws, so this is a game of chance.
+    # All chance comes from the world's own generator, which the seed determines; the stream of a step is ignored. Yet
+    # no player can predict the draws, so this is a game of chance.
     deterministic = False
 
     def __init__(self, *, published: bool) -> None:
@@ -144,17 +144,17 @@ class SurvivalRules(Rules[Wilds, CrafterWorld]):
         return ACTIONS
 
     def step(self, world: CrafterWorld, action: int, rng: Stream) -> ActionEffect[CrafterWorld]:
-        """Carry out an action; one without effect is unproductive."""
+        """Carry out an action; an action without effect is unproductive."""
         after = _world.advance_world(world, action)
-        old, new = player_numbers(world), player_numbers(after)
-        events: dict[str, Json] = {"at": _player_location(after), "health": new[HEALTH]}
+        body_before, body = player_numbers(world), player_numbers(after)
+        events: dict[str, Json] = {"at": _player_location(after), "health": body[HEALTH]}
         unlocked: list[Json] = [
-            name for number, name in enumerate(ACHIEVEMENTS, MADE) if new[number] and not old[number]
+            name for number, name in enumerate(ACHIEVEMENTS, MADE) if body[number] and not body_before[number]
         ]
         if unlocked:
             events["unlocked"] = unlocked
-        if new[HEALTH] <= 0:
-            events["death"] = HARMS[new[HARM]]
+        if body[HEALTH] <= 0:
+            events["death"] = HARMS[body[HARM]]
         return ActionEffect(
             after, after.reward, events, Outcome.UNPRODUCTIVE if _had_no_effect(world, after, action) else Outcome.OK
         )
@@ -181,12 +181,12 @@ def _player_location(world: CrafterWorld) -> list[Json]:
 
 def _had_no_effect(before: CrafterWorld, after: CrafterWorld, action: int) -> bool:
     """Return whether an action had no effect; False for waiting, sleeping and what may need several tries."""
-    old, new = player_numbers(before), player_numbers(after)
+    body_before, body_after = player_numbers(before), player_numbers(after)
     if action in (NOOP, SLEEP):
         return False
     if WEST <= action <= SOUTH:
-        turned = (old[EAST_OF], old[SOUTH_OF]) != (new[EAST_OF], new[SOUTH_OF])
-        return not turned and _player_location(before) == _player_location(after)
+        has_turned = (body_before[EAST_OF], body_before[SOUTH_OF]) != (body_after[EAST_OF], body_after[SOUTH_OF])
+        return not has_turned and _player_location(before) == _player_location(after)
     if action == DO and nearest_in_view(before)[0][0] in _MAY_NEED_RETRIES:
         return False
-    return old[MADE:CLOCK] == new[MADE:CLOCK]  # whatever is collected, placed or made is counted
+    return body_before[MADE:CLOCK] == body_after[MADE:CLOCK]  # each collecting, placing or making is counted there

@@ -49,14 +49,15 @@ from waybench.envs.crafter._ids import (
     WOOD_SWORD,
     ZOMBIE,
 )
-from waybench.envs.crafter._world import BACK, FAR, STEPS, WALKABLE, Cell, CrafterWorld, PlayerView, Wilds, cell_number
+from waybench.envs.crafter._world import BACK, STEPS, WALKABLE, Cell, CrafterWorld, PlayerView, Wilds, cell_number
 
-_LOW = 3  # of food, drink or health: something has to be done
-_RIPE = 300  # a plant can be eaten once it has grown for longer
-NEAR = 12  # from a plant, so that it goes on growing: beings further than 17 away do nothing
+_LOW = 3  # food, drink or health at which the player acts
+_RIPE = 300  # a plant can be eaten once it has grown for more steps
+NEAR = 12  # cells from a plant, so that it goes on growing: beings further than 17 away do nothing
 _DARK = 0.6  # daylight below which zombies are many
-_GRASSY = 60  # of 121 cells
-_NEAR_TREE = 15  # cells
+_GRASSY = 60  # cells of grass among the 121 around the player
+_NEAR_TREE = 15  # cost of a way, in cells
+# Other bare numbers are thresholds with which the oracle scored well.
 
 
 def _cells_of_beings(view: PlayerView, kind: int) -> list[int]:
@@ -88,25 +89,26 @@ def fight(view: PlayerView) -> int | None:
 
 def survive(view: PlayerView) -> int | None:
     """Drink or eat when it is time to, and recover in a shelter."""
-    body = view.body
-    if view.ground_of(view.front) == WATER and view.front not in view.beings and body[DRINK] < MOST - 1:
+    items = view.body
+    if view.ground_of(view.front) == WATER and view.front not in view.beings and items[DRINK] < MOST - 1:
         return DO
     action = None
-    if body[DRINK] <= _LOW or (body[DRINK] < 6 and _is_any_near(view, view.cells_of_kinds(WATER), 4)):
+    # Earlier than necessary if water or a cow is near.
+    if items[DRINK] <= _LOW or (items[DRINK] < 6 and _is_any_near(view, view.cells_of_kinds(WATER), 4)):
         action = view.go_and_collect(WATER)
     if action is None and (
-        body[FOOD] <= _LOW or (body[FOOD] < 5 and _is_any_near(view, _cells_of_beings(view, COW), 5))
+        items[FOOD] <= _LOW or (items[FOOD] < 5 and _is_any_near(view, _cells_of_beings(view, COW), 5))
     ):
         action = view.go_and_use([*_cells_of_beings(view, COW), *_ripe_plants(view)])
     if action is not None:
         return action
-    if body[HEALTH] <= _LOW or (body[HEALTH] < 7 and _is_enclosed(view)):
+    if items[HEALTH] <= _LOW or (items[HEALTH] < 7 and _is_enclosed(view)):
         return shelter(view)
     return None
 
 
 def _is_any_near(view: PlayerView, targets: list[int], max_distance: int) -> bool:
-    """Return whether any target is within a distance of the player."""
+    """Return whether any target, a number of a cell, is within a distance of the player."""
     x, y = view.at
     return any(abs(target // SIZE - x) + abs(target % SIZE - y) <= max_distance for target in targets)
 
@@ -125,30 +127,33 @@ def _is_wall(view: PlayerView, cell: Cell) -> bool:
 
 
 def _rooms_around(view: PlayerView) -> Iterator[tuple[Cell, Cell, int]]:
-    """Yield the rooms of the player's cell: the other cell, the end on this side, the action to the other cell."""
+    """Yield the rooms that the player's cell can be part of.
+
+    Each is given by its other cell, the cell beyond its end on the player's side, and the action to the other cell.
+    """
     x, y = view.at
     for action, (dx, dy) in STEPS.items():
         neighbour = x + dx, y + dy
-        sides = ((x + dy, y + dx), (x - dy, y - dx), (x + dx + dy, y + dy + dx), (x + dx - dy, y + dy - dx))
-        if all(_is_wall(view, side) for side in sides) and (view.is_free(neighbour) or view.is_diggable(neighbour)):
+        walls = ((x + dy, y + dx), (x - dy, y - dx), (x + dx + dy, y + dy + dx), (x + dx - dy, y + dy - dx))
+        if all(_is_wall(view, side) for side in walls) and (view.is_free(neighbour) or view.is_diggable(neighbour)):
             yield neighbour, (x - dx, y - dy), action
 
 
 def _is_enclosed(view: PlayerView) -> bool:
     """Return whether no being can reach the player."""
-    visited, todo = {view.at}, [view.at]
-    while todo:
-        for _, cell in view.neighbours(todo.pop()):
+    visited, stack = {view.at}, [view.at]
+    while stack:
+        for _, cell in view.neighbours(stack.pop()):
             if cell not in visited and not _is_wall(view, cell):
-                if len(visited) == 3 or view.being_kind(cell):
+                if len(visited) == 3 or view.being_kind(cell):  # too large for a shelter, or shared
                     return False
                 visited.add(cell)
-                todo.append(cell)
+                stack.append(cell)
     return True
 
 
 def shelter(view: PlayerView) -> int | None:
-    """Get behind walls, and sleep there if possible; None if there is no place or no stone."""
+    """Get behind walls, and sleep there if tired, otherwise wait; None if no room can be reached or closed."""
     if _is_enclosed(view):
         return SLEEP if view.body[ENERGY] < MOST else NOOP
     if not view.body[STONES]:
@@ -163,7 +168,7 @@ def shelter(view: PlayerView) -> int | None:
 
 
 def _collect_stone(view: PlayerView) -> int | None:
-    """Get a stone, but none from the walls of the player's room."""
+    """Get a stone, but not from the walls of the player's room."""
     x, y = view.at
     walls = set[int]()
     if any(_rooms_around(view)):
@@ -172,13 +177,14 @@ def _collect_stone(view: PlayerView) -> int | None:
 
 
 def _room_cells(view: PlayerView) -> list[int]:
-    """Return the numbers of cells that are part of a room, or can become so with the tools at hand."""
-    walls, inside = view.mask_of_kinds(*WALKABLE, WATER, LAVA) == 0, view.mask_of_kinds(*WALKABLE, *view.diggable_kinds)
+    """Return the numbers of cells that are part of a room, or can become part of a room with the tools at hand."""
+    wall_mask = view.mask_of_kinds(*WALKABLE, WATER, LAVA) == 0
+    inside_mask = view.mask_of_kinds(*WALKABLE, *view.diggable_kinds)
     cells = list[int]()
     for is_transposed in (False, True):  # rooms from west to east, then from north to south
-        wall, room = (walls.T, inside.T) if is_transposed else (walls, inside)
-        between = room[1:-1, 1:-1] & wall[1:-1, :-2] & wall[1:-1, 2:]
-        for x, y in zip(*(between[:-1] & between[1:]).nonzero(), strict=True):
+        is_wall, is_inside = (wall_mask.T, inside_mask.T) if is_transposed else (wall_mask, inside_mask)
+        is_corridor = is_inside[1:-1, 1:-1] & is_wall[1:-1, :-2] & is_wall[1:-1, 2:]
+        for x, y in zip(*(is_corridor[:-1] & is_corridor[1:]).nonzero(), strict=True):
             for cell in ((int(x) + 1, int(y) + 1), (int(x) + 2, int(y) + 1)):
                 cells.append(cell_number((cell[1], cell[0]) if is_transposed else cell))
     return cells
@@ -187,12 +193,14 @@ def _room_cells(view: PlayerView) -> list[int]:
 def shelter_at_night(view: PlayerView) -> int | None:
     """Sleep when tired, when it is dark, or to wake up for the first time."""
     (x, y), energy, body = view.at, view.body[ENERGY], view.body
-    ready = body[WOOD_PICKAXE] and body[STONES] >= 2
-    sealed = _is_enclosed(view)
+    has_means = body[WOOD_PICKAXE] and body[STONES] >= 2
+    is_enclosed = _is_enclosed(view)
     grass_around = view.mask_of_kinds(GRASS)[max(x - 5, 0) : x + 6, max(y - 5, 0) : y + 6]  # zombies appear on it
-    dark = view.light < _DARK and ready and (energy < 7 or sealed or int(grass_around.sum()) > _GRASSY)
-    first = not _is_unlocked(view, "wake_up") and energy < MOST and ready and _is_unlocked(view, "place_stone")
-    if energy <= _LOW - 1 or dark or first or (sealed and energy < MOST):
+    is_dark = view.light < _DARK and has_means and (energy < 7 or is_enclosed or int(grass_around.sum()) > _GRASSY)
+    is_first_night = (
+        not _is_unlocked(view, "wake_up") and energy < MOST and has_means and _is_unlocked(view, "place_stone")
+    )
+    if energy <= _LOW - 1 or is_dark or is_first_night or (is_enclosed and energy < MOST):
         action = shelter(view)
         return SLEEP if action is None and energy == 0 else action
     return None
@@ -202,7 +210,7 @@ def shelter_at_night(view: PlayerView) -> int | None:
 
 
 def tend_plant(view: PlayerView) -> int | None:
-    """Eat a ripe plant, wall up one that is not ripe, and plant one if there is none."""
+    """Eat a ripe plant, wall up a plant that is not ripe, and plant a sapling if there is no plant."""
     if _is_unlocked(view, "eat_plant"):
         return None
     ripe_plants = _ripe_plants(view)
@@ -229,28 +237,31 @@ def _plant_sapling(view: PlayerView) -> int | None:
 
 
 def _wall_up(view: PlayerView, gap: Cell) -> int | None:
-    """Put a stone into a cell, from a cell next to it that is entered in its direction."""
+    """Put a stone into a cell, from the cell beside it that is entered in its direction; None if it cannot be done.
+
+    Entering a cell turns the player: so it goes to the cell behind first, and from there to the cell beside.
+    """
     if gap in view.beings:
         return None
-    best: tuple[int, int] | None = None
+    if view.front == gap:
+        return PLACE_STONE
+    cheapest: tuple[int, int] | None = None
     for action, (dx, dy) in STEPS.items():
-        near, behind = (gap[0] - dx, gap[1] - dy), (gap[0] - 2 * dx, gap[1] - 2 * dy)
-        if not (view.is_free(near) or view.is_diggable(near) or near == view.at):
-            continue
-        if near == view.at and view.front == gap:
-            return PLACE_STONE
-        if not (view.is_free(behind) or view.is_diggable(behind) or behind == view.at):
+        beside, behind = (gap[0] - dx, gap[1] - dy), (gap[0] - 2 * dx, gap[1] - 2 * dy)
+        if not all(view.is_free(cell) or view.is_diggable(cell) or cell == view.at for cell in (beside, behind)):
             continue
         if behind == view.at:
-            option = 1, view.enter_cell(action, near)
-        elif near == view.at:
-            option = 2, view.enter_cell(BACK[action], behind)
+            cost, next_action = 1, view.enter_cell(action, beside)
+        elif beside == view.at:
+            cost, next_action = 2, view.enter_cell(BACK[action], behind)
+        elif (way := view.way_to_nearest([cell_number(behind)])) is not None:
+            first_action, cell, way_cost = way
+            cost, next_action = way_cost + 2, view.enter_cell(first_action, cell)
         else:
-            way = view.way_to_nearest([cell_number(behind)])
-            option = (FAR, None) if way is None else (way[2] + 2, view.enter_cell(way[0], way[1]))
-        if option[1] is not None and (best is None or option[0] < best[0]):
-            best = option[0], option[1]
-    return best[1] if best else None
+            continue
+        if next_action is not None and (cheapest is None or cost < cheapest[0]):
+            cheapest = cost, next_action
+    return cheapest[1] if cheapest else None
 
 
 def wait_for_plant(view: PlayerView) -> int | None:
@@ -286,6 +297,7 @@ def _make_wood_tools(view: PlayerView) -> int | None:
 
 
 def _making_action(item: int) -> int:
+    """Return the action that makes a tool; actions and tools are in the same order."""
     return MAKE_WOOD_PICKAXE + item - WOOD_PICKAXE
 
 
@@ -296,6 +308,7 @@ def _make_stone_tools(view: PlayerView) -> int | None:
         return _place_in_front(view, PLACE_STONE)
     if not missing:
         return None
+    # Collect wood for later tools on the way, unless a tool can be made at once.
     if body[WOOD] < 6 and not (view.is_near_table and body[STONES] and body[WOOD]):
         way = view.way_to_nearest(view.cells_of_kinds(TREE))
         if way is not None and way[2] <= _NEAR_TREE:
@@ -326,28 +339,30 @@ def _make_iron_tools(view: PlayerView) -> int | None:
 
 
 def _go_to_table(view: PlayerView, wood: int) -> int | None:
-    """Get some wood, and to the nearest table or a new one; None once at a table with wood."""
+    """Get some wood, and go to the nearest table or place a new table; None once at a table with wood."""
     if view.is_near_table:
         return view.go_and_collect(TREE) if view.body[WOOD] < 1 else None
     way = view.way_to_nearest(view.cells_of_kinds(TABLE))
     if way is not None and way[2] <= NEAR and view.body[WOOD] >= wood:
         return view.enter_cell(way[0], way[1]) if way[2] > 1 else way[0]
+    # A table costs two pieces of wood.
     return view.go_and_collect(TREE) if view.body[WOOD] < wood + 2 else _place_in_front(view, PLACE_TABLE)
 
 
 def _place_in_front(view: PlayerView, action: int) -> int | None:
-    """Place something in front, or turn to where it can be placed, without leaving a table nearby."""
+    """Place something in front, or turn to a cell where it can be placed, if possible without leaving a table."""
     if view.is_free(view.front):
         return action
     if view.is_diggable(view.front):
         return DO
-    stays, leaves = list[int](), list[int]()
-    for way, cell in view.neighbours(view.at):
+    turns_at_table, turns_away = list[int](), list[int]()
+    for turn, cell in view.neighbours(view.at):
         if view.is_diggable(cell):
-            stays.append(way)
+            turns_at_table.append(turn)
         elif view.is_free(cell):
-            (stays if not view.is_near_table or view.is_near(cell, TABLE) else leaves).append(way)
-    return (stays + leaves or [None])[0]
+            keeps_table = not view.is_near_table or view.is_near(cell, TABLE)
+            (turns_at_table if keeps_table else turns_away).append(turn)
+    return (turns_at_table + turns_away or [None])[0]
 
 
 def _collect_diamond(view: PlayerView) -> int | None:
@@ -373,15 +388,15 @@ def oracle(case: Wilds, world: CrafterWorld, rng: Stream) -> int:
 
 
 def forage(case: Wilds, world: CrafterWorld, rng: Stream) -> int:
-    """Go to what is missed most, of water, cows and trees, and use it; make nothing and never hide."""
+    """Use water, a cow or a tree, by the lowest of drink, food and 7; make nothing and never hide."""
     view = PlayerView(world)
     body = view.body
-    wants = [
+    wants_and_targets = [
         (body[DRINK], view.cells_of_kinds(WATER)),
         (body[FOOD], _cells_of_beings(view, COW)),
         (7, view.cells_of_kinds(TREE)),
     ]
-    for _, targets in sorted(wants, key=lambda want: want[0]):
+    for _, targets in sorted(wants_and_targets, key=lambda pair: pair[0]):
         action = view.go_and_use(targets)
         if action is not None:
             return _without_lava(view, action)
@@ -389,7 +404,7 @@ def forage(case: Wilds, world: CrafterWorld, rng: Stream) -> int:
 
 
 def _without_lava(view: PlayerView, action: int | None) -> int:
-    """Return an action, or waiting where there is none or it leads into lava."""
+    """Return the action, or waiting if there is none or it leads into lava."""
     dx, dy = STEPS.get(-1 if action is None else action, (0, 0))
     into_lava = view.ground_of((view.at[0] + dx, view.at[1] + dy)) == LAVA
     return NOOP if action is None or into_lava else action

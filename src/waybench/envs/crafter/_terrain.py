@@ -53,17 +53,17 @@ _SLOPES = np.array(
     ]
 )
 _TWICE = 2 * _SQUISH
-# Coordinates as the layers of noise are stretched.
+# Coordinates of the cells, stretched for each layer of noise.
 _BY_3, _BY_5, _BY_6, _BY_7, _BY_8, _BY_9, _BY_15 = (np.arange(SIZE) / scale for scale in (3, 5, 6, 7, 8, 9, 15))
 _LONG, _SHORT = 2 * np.arange(SIZE) / 3, np.arange(SIZE) / 5 / 3
 _NORM = 103.0  # brings the noise to about -1 to 1
-FAR = 1_000_000  # the distance to what cannot be reached
-_DEAREST = 16  # costs are below this
+FAR = 1_000_000  # the cost of a way where there is none
+_DEAREST = 16  # costs of entering a cell are lower
 
 
 @compiled
 def permutation(seed: int) -> Ints:
-    """Return the numbers 0 to 255 in an order that a seed determines, followed by each one's gradient number."""
+    """Return the numbers 0 to 255 in an order that a seed determines, followed by the gradient number of each."""
     source, order = np.arange(256), np.zeros(512, np.int64)
     state = np.int64(seed)
     for _ in range(3):
@@ -79,12 +79,12 @@ def permutation(seed: int) -> Ints:
 @compiled
 def _vertex_contribution(order: Ints, i: int, j: int, k: int, x: float, y: float, z: float) -> float:
     """Return the noise that a vertex of the grid adds at a point that lies at (x, y, z) from it."""
-    near = 2.0 - x * x - y * y - z * z
-    if near <= 0.0:
+    falloff = 2.0 - x * x - y * y - z * z
+    if falloff <= 0.0:
         return 0.0
-    slope = _SLOPES[order[256 + ((order[(order[i & 255] + j) & 255] + k) & 255)]]
-    along = slope[0] * x + slope[1] * y + slope[2] * z
-    return near * near * near * near * along
+    gradient = _SLOPES[order[256 + ((order[(order[i & 255] + j) & 255] + k) & 255)]]
+    projection = gradient[0] * x + gradient[1] * y + gradient[2] * z
+    return falloff * falloff * falloff * falloff * projection
 
 
 @compiled
@@ -98,48 +98,43 @@ def _outer_vertices(u: float, v: float, w: float) -> tuple[int, int, int, int]:
     """Return the two vertices outside a cell's tetrahedron or octahedron that add to the noise at a point.
 
     Returns:
-        For each vertex the axes along which it is at 1, and the single axis along which it is further: the axis's
-        number and where it is there, as 4 * number + place + 1; -1 if there is none.
+        For each vertex the set of axes along which it is at 1, and the single axis along which it is further, encoded
+        as 4 * axis + coordinate + 1; -1 without such an axis.
     """
     total = u + v + w
     if total <= 1.0 or total >= 2.0:
         # A tetrahedron at the corner 000, or mirrored, at 111: how near are its other three vertices?
-        far = total >= 2.0
-        a, b, c = (1.0 - u, 1.0 - v, 1.0 - w) if far else (u, v, w)
+        is_mirrored = total >= 2.0
+        a, b, c = (1.0 - u, 1.0 - v, 1.0 - w) if is_mirrored else (u, v, w)
         corner = 1.0 - (a + b + c)
         first, second, nearest_value, second_value = 0, 1, a, b
         if nearest_value >= second_value and c > second_value:
             second, second_value = 2, c
         elif nearest_value < second_value and c > nearest_value:
             first, nearest_value = 2, c
-        beyond = 3 if far else 0  # 2 in a mirrored cell, otherwise -1, as a vertex has it
+        beyond = 3 if is_mirrored else 0  # the code of coordinate 2 in a mirrored cell, otherwise of -1
         if corner > nearest_value or corner > second_value:  # the corner is one of the two nearest vertices
             axis = second if second_value > nearest_value else first
-            ones = 7 - _axis_bit(axis) if far else _axis_bit(axis)
+            ones = 7 - _axis_bit(axis) if is_mirrored else _axis_bit(axis)
             before, after = (1 if axis == 0 else 0), (1 if axis == 2 else 2)
             return ones, 4 * before + beyond, ones, 4 * after + beyond
         ones, third = _axis_bit(first) | _axis_bit(second), 3 - first - second
-        return (7 - ones, -1, 0, 4 * third + 3) if far else (ones, -1, ones, 4 * third)
-    # The octahedron between them: for each pair of opposite vertices, the nearer one and how near it is. Of a pair
-    # (without axis n) the one is 111 without n, the other n alone.
+        return (7 - ones, -1, 0, 4 * third + 3) if is_mirrored else (ones, -1, ones, 4 * third)
+    # The octahedron between them has three pairs of opposite vertices, one for each axis n: 111 without n ("double"),
+    # and n alone. Take the nearer vertex of the two pairs `first` and `second` whose nearer vertices are nearest.
     p, q, r = u + v, u + w, v + w
-    first, second, nearest_value, second_value = (
-        2,
-        1,
-        abs(p - 1.0),
-        abs(q - 1.0),
-    )  # first and second: the axes the pairs go without
-    near, next_near = p > 1.0, q > 1.0
+    first, second, nearest_value, second_value = 2, 1, abs(p - 1.0), abs(q - 1.0)
+    first_is_double, second_is_double = p > 1.0, q > 1.0
     if nearest_value <= second_value and nearest_value < abs(r - 1.0):
-        first, near = 0, r > 1.0
+        first, first_is_double = 0, r > 1.0
     elif nearest_value > second_value and second_value < abs(r - 1.0):
-        second, next_near = 0, r > 1.0
+        second, second_is_double = 0, r > 1.0
     third = 3 - first - second
-    if near and next_near:
+    if first_is_double and second_is_double:
         return 7, -1, 0, 4 * third + 3
-    if not near and not next_near:
+    if not first_is_double and not second_is_double:
         return 0, -1, _axis_bit(first) | _axis_bit(second), 4 * third
-    long, short = (first, second) if near else (second, first)
+    long, short = (first, second) if first_is_double else (second, first)
     return 7 - _axis_bit(long), 4 * long, 0, 4 * short + 3
 
 
@@ -147,7 +142,7 @@ def _outer_vertices(u: float, v: float, w: float) -> tuple[int, int, int, int]:
 def _outer_vertex_contribution(
     order: Ints, i: int, j: int, k: int, x: float, y: float, z: float, ones: int, further: int
 ) -> float:
-    """Return the noise that a vertex of `_outer_vertices` adds."""
+    """Return the noise that a vertex adds, given by a set of axes and a code as `_outer_vertices` returns them."""
     a, b, c = ones & 1, ones >> 1 & 1, ones >> 2
     if further >= 0:
         axis, coordinate = further // 4, further % 4 - 1
@@ -157,8 +152,8 @@ def _outer_vertex_contribution(
             b = coordinate
         else:
             c = coordinate
-    away = (a + b + c) * _SQUISH
-    return _vertex_contribution(order, i + a, j + b, k + c, x - a - away, y - b - away, z - c - away)
+    squish = (a + b + c) * _SQUISH
+    return _vertex_contribution(order, i + a, j + b, k + c, x - a - squish, y - b - squish, z - c - squish)
 
 
 @compiled
@@ -193,11 +188,11 @@ def opensimplex_noise(order: Ints, x: float, y: float, z: float) -> float:
 
 
 @compiled
-def _noise_layer(order: Ints, xs: Floats, ys: Floats, z: float, stages: Bytes, least: np.int64) -> Floats:
-    """Return the noise of each cell of at least a stage, 0 for the others."""
+def _noise_layer(order: Ints, xs: Floats, ys: Floats, z: float, stages: Bytes, least_stage: np.int64) -> Floats:
+    """Return the noise of each cell of at least a stage, 0 for the other cells."""
     values = np.zeros(len(stages))
     for cell in range(len(stages)):
-        if stages[cell] >= least:
+        if stages[cell] >= least_stage:
             values[cell] = opensimplex_noise(order, xs[cell // SIZE], ys[cell % SIZE], z)
     return values
 
@@ -216,10 +211,10 @@ def _start_meadow(order: Ints, stages: Bytes) -> Floats:
 
 @compiled
 def _waters_and_mountains(order: Ints, starts: Floats, stages: Bytes) -> tuple[Floats, Floats]:
-    """Return how much of a water and of a mountain each cell is; cells that can be neither stay at stage 1.
+    """Return the levels of water and of mountain of each cell; cells that can be neither stay at stage 1.
 
-    The noise is between -1 and 1 (0.988 if each vertex has the gradient that points most to the point), so fine noise
-    is computed only where it can change what a cell is; elsewhere any value is returned that makes the cell the same.
+    The noise is between -1 and 1 (at most 0.988, by the gradients), so fine noise is computed only where it can change
+    the kind of a cell; elsewhere any value is returned that gives the same kind.
     """
     waters = _noise_layer(order, _BY_15, _BY_15, 3.0, stages, np.int64(1))
     mountains = _noise_layer(order, _BY_15, _BY_15, 0.0, stages, np.int64(1))
@@ -228,21 +223,21 @@ def _waters_and_mountains(order: Ints, starts: Floats, stages: Bytes) -> tuple[F
         can_rise = (mountains[cell] + 0.3) / 1.3 - (4 * starts[cell] + 0.3 * low) > 0.15
         if stages[cell] and (can_rise or (high > 0.25 and low <= 0.35)):
             stages[cell] = 2
-    finer = _noise_layer(order, _BY_5, _BY_5, 3.0, stages, np.int64(2))
+    fine_noise = _noise_layer(order, _BY_5, _BY_5, 3.0, stages, np.int64(2))
     for cell in range(len(starts)):
-        waters[cell] = waters[cell] + 0.15 * finer[cell] + 0.1 - 2 * starts[cell]
+        waters[cell] = waters[cell] + 0.15 * fine_noise[cell] + 0.1 - 2 * starts[cell]
         if stages[cell] and (mountains[cell] + 0.3) / 1.3 - (4 * starts[cell] + 0.3 * waters[cell]) > 0.15:
             stages[cell] = 3
-    finer = _noise_layer(order, _BY_5, _BY_5, 0.0, stages, np.int64(3))
+    fine_noise = _noise_layer(order, _BY_5, _BY_5, 0.0, stages, np.int64(3))
     for cell in range(len(starts)):
-        fall = 4 * starts[cell] + 0.3 * waters[cell]
-        mountains[cell] = (mountains[cell] + 0.3 * finer[cell]) / 1.3 - fall if stages[cell] == 3 else 0.0
+        lowering = 4 * starts[cell] + 0.3 * waters[cell]
+        mountains[cell] = (mountains[cell] + 0.3 * fine_noise[cell]) / 1.3 - lowering if stages[cell] == 3 else 0.0
     return waters, mountains
 
 
 @compiled
 def _dig_paths(values: Floats, least: float, land: Bytes, stages: Bytes) -> None:
-    """Turn the cells with more than the least value into paths, of stage 0."""
+    """Turn the cells whose value is above `least` into paths, of stage 0."""
     for cell in range(len(values)):
         if values[cell] > least:
             land[cell], stages[cell] = PATH, 0
@@ -250,7 +245,7 @@ def _dig_paths(values: Floats, least: float, land: Bytes, stages: Bytes) -> None
 
 @compiled
 def _write_land(order: Ints, draws: Floats, land: Bytes, tunnels: Flags) -> int:
-    """Write the kind of each cell and which are tunnels; return the number of draws used."""
+    """Write the kind of each cell, and whether it is a tunnel; return the number of draws used."""
     stages, stage_1, stage_2 = np.ones(len(land), np.uint8), np.int64(1), np.int64(2)
     starts = _start_meadow(order, stages)
     waters, mountains = _waters_and_mountains(order, starts, stages)
@@ -258,17 +253,15 @@ def _write_land(order: Ints, draws: Floats, land: Bytes, tunnels: Flags) -> int:
         stages[cell] = (mountains[cell] > 0.15) + (mountains[cell] > 0.3)
         land[cell] = STONE if stages[cell] else GRASS
     _dig_paths(_noise_layer(order, _BY_7, _BY_7, 6.0, stages, stage_2), 0.15, land, stages)
-    level = _noise_layer(order, _LONG, _SHORT, 7.0, stages, stage_1)
-    _dig_paths(level, 0.4, land, stages)
-    upright = _noise_layer(order, _SHORT, _LONG, 7.0, stages, stage_1)
-    _dig_paths(upright, 0.4, land, stages)
-    coals, irons = (
-        _noise_layer(order, _BY_8, _BY_8, 1.0, stages, stage_1),
-        _noise_layer(order, _BY_6, _BY_6, 2.0, stages, stage_1),
-    )
+    level_noise = _noise_layer(order, _LONG, _SHORT, 7.0, stages, stage_1)
+    _dig_paths(level_noise, 0.4, land, stages)
+    upright_noise = _noise_layer(order, _SHORT, _LONG, 7.0, stages, stage_1)
+    _dig_paths(upright_noise, 0.4, land, stages)
+    coals = _noise_layer(order, _BY_8, _BY_8, 1.0, stages, stage_1)
+    irons = _noise_layer(order, _BY_6, _BY_6, 2.0, stages, stage_1)
     lavas = _noise_layer(order, _BY_5, _BY_5, 6.0, stages, stage_2)
     for cell in range(len(land)):
-        tunnels[cell] = level[cell] > 0.4 or upright[cell] > 0.4
+        tunnels[cell] = level_noise[cell] > 0.4 or upright_noise[cell] > 0.4
         if lavas[cell] > 0.35:
             land[cell] = LAVA
         is_open = land[cell] == GRASS and starts[cell] <= 0.5
@@ -280,50 +273,50 @@ def _write_land(order: Ints, draws: Floats, land: Bytes, tunnels: Flags) -> int:
         elif stages[cell] and waters[cell] > 0.3:
             land[cell], stages[cell] = WATER, 0
     trees = _noise_layer(order, _BY_7, _BY_7, 5.0, stages, stage_1)
-    used = int(np.int64(0))
+    n_used = int(np.int64(0))
     for cell in range(len(land)):
         if trees[cell] > 0:
-            used += 1
-            if draws[used - 1] > 0.8:
+            n_used += 1
+            if draws[n_used - 1] > 0.8:
                 land[cell] = TREE
         if land[cell] != STONE and land[cell] != LAVA:
             continue
         if coals[cell] > 0:
-            used += 1
-            if draws[used - 1] > 0.85:
+            n_used += 1
+            if draws[n_used - 1] > 0.85:
                 land[cell] = COAL
                 continue
         if irons[cell] > 0.4:
-            used += 1
-            if draws[used - 1] > 0.75:
+            n_used += 1
+            if draws[n_used - 1] > 0.75:
                 land[cell] = IRON
                 continue
         if mountains[cell] > 0.18:
-            used += 1
-            if draws[used - 1] > 0.994:
+            n_used += 1
+            if draws[n_used - 1] > 0.994:
                 land[cell] = DIAMOND
-    return used
+    return n_used
 
 
 @compiled
-def _draw_inhabitant(x: int, y: int, land: int, tunnel: bool, draws: Floats, used: int) -> tuple[int, int]:
+def _draw_inhabitant(x: int, y: int, land: int, tunnel: bool, draws: Floats, n_used: int) -> tuple[int, int]:
     """Return the being in a cell at the start, 0 for none, and the number of draws used."""
     if land not in (GRASS, SAND, PATH):
-        return 0, used
-    away = math.sqrt((x - _MIDDLE) ** 2 + (y - _MIDDLE) ** 2)
-    if away > 3 and land == GRASS:
-        used += 1
-        if draws[used - 1] > 0.985:
-            return COW, used
-    if away > 10:
-        used += 1
-        if draws[used - 1] > 0.993:
-            return ZOMBIE, used
+        return 0, n_used
+    distance = math.sqrt((x - _MIDDLE) ** 2 + (y - _MIDDLE) ** 2)
+    if distance > 3 and land == GRASS:
+        n_used += 1
+        if draws[n_used - 1] > 0.985:
+            return COW, n_used
+    if distance > 10:
+        n_used += 1
+        if draws[n_used - 1] > 0.993:
+            return ZOMBIE, n_used
     if land == PATH and tunnel:
-        used += 1
-        if draws[used - 1] > 0.95:
-            return SKELETON, used
-    return 0, used
+        n_used += 1
+        if draws[n_used - 1] > 0.95:
+            return SKELETON, n_used
+    return 0, n_used
 
 
 @compiled
@@ -333,17 +326,17 @@ def generate_world(seed: int, draws: Floats, land: Bytes, beings: Bytes) -> int:
     Args:
         seed: The seed of the noise.
         draws: Uniform numbers from 0 to 1, at least six for each cell.
-        land: What each cell is, by x * SIZE + y; written.
-        beings: Who stands there; written.
+        land: Receives the kind of each cell, by x * SIZE + y.
+        beings: Receives the kind of the being in each cell, 0 without one.
 
     Returns:
         The number of draws that were used.
     """
     tunnels = np.zeros(len(land), np.bool_)
-    used = _write_land(permutation(seed), draws, land, tunnels)
+    n_used = _write_land(permutation(seed), draws, land, tunnels)
     for cell in range(SIZE * SIZE):
-        beings[cell], used = _draw_inhabitant(cell // SIZE, cell % SIZE, land[cell], tunnels[cell], draws, used)
-    return used
+        beings[cell], n_used = _draw_inhabitant(cell // SIZE, cell % SIZE, land[cell], tunnels[cell], draws, n_used)
+    return n_used
 
 
 @compiled
@@ -351,7 +344,7 @@ def nearest_of_each_kind(land: Bytes, beings: Numbers, dx: int, dy: int) -> Numb
     """Return for each kind the nearest cell in view: its offset east and south, and its distance, -1 if none.
 
     Of several that are equally near, the westernmost counts, and of these the northernmost. Beings hide their ground.
-    Row 0 has the kind of what is at (dx, dy) from the player; -1 outside of the map.
+    Row 0 begins with the kind of the cell at (dx, dy) from the player; -1 outside of the map.
     """
     x, y = beings[0, X], beings[0, Y]
     view = np.zeros((2 * ACROSS + 1, 2 * DOWN + 1), np.int32)
@@ -367,9 +360,9 @@ def nearest_of_each_kind(land: Bytes, beings: Numbers, dx: int, dy: int) -> Numb
     nearest_cells = np.full((PLANT + 1, 3), -1, np.int32)
     for i in range(2 * ACROSS + 1):
         for j in range(2 * DOWN + 1):
-            kind, away = view[i, j], abs(i - ACROSS) + abs(j - DOWN)
-            if kind and (nearest_cells[kind, 2] < 0 or away < nearest_cells[kind, 2]):
-                nearest_cells[kind, 0], nearest_cells[kind, 1], nearest_cells[kind, 2] = i - ACROSS, j - DOWN, away
+            kind, distance = view[i, j], abs(i - ACROSS) + abs(j - DOWN)
+            if kind and (nearest_cells[kind, 2] < 0 or distance < nearest_cells[kind, 2]):
+                nearest_cells[kind, 0], nearest_cells[kind, 1], nearest_cells[kind, 2] = i - ACROSS, j - DOWN, distance
     nearest_cells[0, 0] = view[ACROSS + dx, DOWN + dy] or -1
     return nearest_cells
 
@@ -378,37 +371,39 @@ def nearest_of_each_kind(land: Bytes, beings: Numbers, dx: int, dy: int) -> Numb
 def path_costs(costs: Numbers, targets: Numbers) -> Numbers:
     """Return the cost of the way from each cell to the nearest target; FAR where there is none.
 
+    Cells are visited in the order of their costs, by buckets (Dial's algorithm).
+
     Args:
-        costs: For each cell what it costs to enter it, 1 to 15; 0 where it cannot be entered.
-        targets: The targets. To enter one costs 1, whatever it is.
+        costs: For each cell the cost of entering it, 1 to 15; 0 where it cannot be entered.
+        targets: Numbers of cells. To enter a target costs 1, whatever its own cost is.
     """
     lengths = np.full(AREA, FAR, np.int32)
-    rings = np.empty((_DEAREST, 4 * AREA), np.int32)  # the cells at a distance, by its remainder
+    rings = np.empty((_DEAREST, 4 * AREA), np.int32)  # the cells of each cost, by cost % _DEAREST
     sizes = np.zeros(_DEAREST, np.int32)
     for target in targets:
         lengths[target] = 0
         rings[0, sizes[0]] = target
         sizes[0] += 1
-    now, empty = 0, 0
-    while empty < _DEAREST:
-        ring = now % _DEAREST
+    cost, n_empty = 0, 0
+    while n_empty < _DEAREST:
+        ring = cost % _DEAREST
         count, sizes[ring] = sizes[ring], 0
-        empty = empty + 1 if count == 0 else 0
+        n_empty = n_empty + 1 if count == 0 else 0
         for position in range(count):
             cell = rings[ring, position]
-            if lengths[cell] != now:
+            if lengths[cell] != cost:  # reached at a lower cost since
                 continue
-            enter = 1 if now == 0 else costs[cell]
-            if enter == 0:
+            entry_cost = 1 if cost == 0 else costs[cell]
+            if entry_cost == 0:
                 continue
             x, y = cell // SIZE, cell % SIZE
             for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1)):
                 if 0 <= x + dx < SIZE and 0 <= y + dy < SIZE:
                     neighbour = cell + dx * SIZE + dy
-                    if now + enter < lengths[neighbour]:
-                        lengths[neighbour] = now + enter
-                        into = (now + enter) % _DEAREST
-                        rings[into, sizes[into]] = neighbour
-                        sizes[into] += 1
-        now += 1
+                    if cost + entry_cost < lengths[neighbour]:
+                        lengths[neighbour] = cost + entry_cost
+                        next_ring = (cost + entry_cost) % _DEAREST
+                        rings[next_ring, sizes[next_ring]] = neighbour
+                        sizes[next_ring] += 1
+        cost += 1
     return lengths

@@ -1,4 +1,4 @@
-"""Worlds as values: created from a seed, changed by an action, drawn by key, and as a scripted player sees them."""
+"""Worlds as immutable values: created from a seed, changed by an action, drawn by key, and seen by scripted players."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -68,7 +68,7 @@ class Wilds(Instance):
 
 
 def decode(data: Json) -> Wilds:
-    """Read what `Wilds.to_json` wrote; raise DataError for anything else."""
+    """Read the data of `Wilds.to_json`; raise DataError for anything else."""
     check_known_fields(data, ("seed",))
     match data:
         case {"seed": int(seed), **rest} if not rest and type(seed) is int and 0 <= seed < SEEDS:
@@ -77,19 +77,19 @@ def decode(data: Json) -> Wilds:
             raise DataError(f'instance: give {{"seed": 1}}, a whole number from 0 to {SEEDS - 1}')
 
 
-# Random words that drawing a picture in the dark takes in the published program; they are passed over, so that all
-# later draws are the same.
+# Random words that the published program draws for its picture of a step in the dark (two for each of 63 x 49 pixels);
+# they are skipped, so that all later draws are the same.
 RENDERED = 2 * 63 * 49
-_DRAWS = 6 * AREA  # at most so many uniform numbers make a world
+_MOST_DRAWS = 6 * AREA  # uniform numbers with which a world is generated
 
 
 class CrafterWorld(NamedTuple):
     """A world after some steps. Everything is in bytes, which numpy reads with the types named here.
 
     Attributes:
-        land: What each cell is, by x * SIZE + y; uint8.
+        land: The kind of each cell, by x * SIZE + y; uint8.
         beings: A row of numbers for each being, the player's first and then in the order in which they came; int32.
-        body: The player's numbers: items, achievements, and what else it needs; int32.
+        body: The player's numbers, which `_ids` names: items, achievements, counters; int32.
         key: The words of the random generator, MT19937; uint32.
         score: Number of achievements, summed over the steps.
         reward: The reward of the last step.
@@ -121,7 +121,10 @@ def being_numbers(world: CrafterWorld) -> list[list[int]]:
 
 
 def nearest_in_view(world: CrafterWorld) -> list[list[int]]:
-    """Return the nearest cell of each kind in view; see `_terrain.nearest_of_each_kind`."""
+    """Return [offset east, offset south, distance] of the nearest cell of each kind in view.
+
+    See `_terrain.nearest_of_each_kind`; element 0 begins with the kind of the cell that the player faces.
+    """
     body = player_numbers(world)
     land, beings = numpy.frombuffer(world.land, numpy.uint8), numpy.frombuffer(world.beings, numpy.int32)
     return terrain.nearest_of_each_kind(land, beings.reshape(-1, BEING), body[EAST_OF], body[SOUTH_OF]).tolist()
@@ -151,16 +154,16 @@ def create_world(seed: int) -> CrafterWorld:
     noise = generator.randint(SEEDS)
     state = generator.get_state()
     land, inhabitants = numpy.zeros(AREA, numpy.uint8), numpy.zeros(AREA, numpy.uint8)
-    used = terrain.generate_world(noise, generator.random_sample(_DRAWS), land, inhabitants)
-    generator.set_state(state)
-    generator.random_sample(used)
+    n_draws = terrain.generate_world(noise, generator.random_sample(_MOST_DRAWS), land, inhabitants)
+    generator.set_state(state)  # back, to draw only the numbers that were used
+    generator.random_sample(n_draws)
     _, key, body[DRAWN], *_ = generator.get_state()
     inhabitants[SIZE // 2 * SIZE + SIZE // 2] = 0
     beings = life.initial_beings(inhabitants, body)
     return CrafterWorld(land.tobytes(), beings.tobytes(), body.tobytes(), key.tobytes())
 
 
-@lru_cache(maxsize=16)  # every attempt at an item, and every check of its record, begins with it
+@lru_cache(maxsize=16)  # every attempt at an item, and every check of its record, begins with this world
 def begin_world(seed: int) -> CrafterWorld:
     """Return the world of a seed after one step without an action, as in the published program."""
     return advance_world(create_world(seed), NOOP)
@@ -170,15 +173,15 @@ def advance_world(world: CrafterWorld, action: int) -> CrafterWorld:
     """Return the world after a step with the player's action."""
     from_buffer, numbers = numpy.frombuffer, numpy.int32
     land, key = from_buffer(world.land, numpy.uint8).copy(), from_buffer(world.key, numpy.uint32).copy()
-    body, before = from_buffer(world.body, numbers).copy(), from_buffer(world.beings, numbers)
-    count = len(before) // BEING
-    # Room for what can come in one step: an arrow of each being, a plant, and three beings in each chunk.
-    beings = numpy.empty((2 * count + 1 + 3 * CHUNKS * CHUNKS, BEING), numbers)
-    beings.ravel()[: len(before)] = before
-    count, healed, unlocked, new = life.make_step(land, beings, body, key, count, action, RENDERED)
-    reward = healed / 10 + 1.0 if new else healed / 10
+    body, rows_before = from_buffer(world.body, numbers).copy(), from_buffer(world.beings, numbers)
+    n_beings = len(rows_before) // BEING
+    # Room for the beings that can come in one step: an arrow of each being, a plant, and three in each chunk.
+    beings = numpy.empty((2 * n_beings + 1 + 3 * CHUNKS * CHUNKS, BEING), numbers)
+    beings.ravel()[: len(rows_before)] = rows_before
+    n_beings, health_gained, n_unlocked, has_new = life.make_step(land, beings, body, key, n_beings, action, RENDERED)
+    reward = health_gained / 10 + 1.0 if has_new else health_gained / 10
     return CrafterWorld(
-        land.tobytes(), beings[:count].tobytes(), body.tobytes(), key.tobytes(), world.score + unlocked, reward
+        land.tobytes(), beings[:n_beings].tobytes(), body.tobytes(), key.tobytes(), world.score + n_unlocked, reward
     )
 
 
@@ -202,7 +205,7 @@ FAR = 1_000_000  # as in `_terrain`
 WALKABLE = (GRASS, SAND, PATH)
 STEPS = {WEST: (-1, 0), EAST: (1, 0), NORTH: (0, -1), SOUTH: (0, 1)}
 BACK = {WEST: EAST, EAST: WEST, NORTH: SOUTH, SOUTH: NORTH}
-_WALK, _DIG, _BRIDGE, _PASS = 1, 3, 5, 6  # what it costs to enter free ground, rock, water, and a being's place
+_WALK, _DIG, _BRIDGE, _PASS = 1, 3, 5, 6  # costs of entering free ground, rock, water, and a being's cell
 
 Cell = tuple[int, int]
 
@@ -241,7 +244,7 @@ class PlayerView:
         return being[KIND] if being else 0
 
     def is_free(self, cell: Cell) -> bool:
-        """Return whether the player can walk into a cell now, and live."""
+        """Return whether the player can walk into a cell now, and survives it."""
         return self.ground_of(cell) in WALKABLE and cell not in self.beings
 
     def is_diggable(self, cell: Cell) -> bool:
@@ -262,15 +265,15 @@ class PlayerView:
 
     @cached_property
     def costs(self) -> Any:
-        """What it costs to enter each cell, 0 for one that cannot be entered."""
-        by_kind = [0] * 13
+        """The cost of entering each cell, 0 for a cell that cannot be entered."""
+        cost_by_kind = [0] * 13
         for kind in WALKABLE:
-            by_kind[kind] = _WALK
+            cost_by_kind[kind] = _WALK
         for kind in self.diggable_kinds:
-            by_kind[kind] = _DIG
+            cost_by_kind[kind] = _DIG
         if self.body[STONES]:
-            by_kind[WATER] = _BRIDGE
-        costs = numpy.array(by_kind, numpy.int32)[numpy.frombuffer(self.land, numpy.uint8)]
+            cost_by_kind[WATER] = _BRIDGE
+        costs = numpy.array(cost_by_kind, numpy.int32)[numpy.frombuffer(self.land, numpy.uint8)]
         for cell, row in self.beings.items():
             costs[cell_number(cell)] = 0 if row[KIND] == PLANT else _PASS
         return costs
@@ -281,11 +284,11 @@ class PlayerView:
         return [number for number in numbers if divmod(number, SIZE) not in self.beings]
 
     def mask_of_kinds(self, *kinds: int) -> Any:
-        """Return for each cell, by column and row, whether it is of these kinds of ground."""
+        """Return for each cell whether it is of these kinds of ground; a mask of shape (columns, rows)."""
         return numpy.isin(numpy.frombuffer(self.land, numpy.uint8).reshape(SIZE, SIZE), kinds)
 
     def neighbours(self, cell: Cell) -> Iterator[tuple[int, Cell]]:
-        """Yield the actions to the neighbours of a cell, with those neighbours."""
+        """Yield the four directions' actions, each with the neighbour of the cell to which it leads."""
         for action, (dx, dy) in STEPS.items():
             neighbour = cell[0] + dx, cell[1] + dy
             if self.ground_of(neighbour):
@@ -296,35 +299,35 @@ class PlayerView:
         return [item for item in items if not self.body[item]]
 
     def way_to_nearest(self, targets: Iterable[int]) -> tuple[int, Cell, int] | None:
-        """Return the way to the nearest target: first action, cell there and cost; None if there is none."""
+        """Return the way to the nearest target: its first action, first cell and cost; None if none can be reached."""
         target_cells = list(targets)
         if not target_cells:
             return None
-        field = terrain.path_costs(self.costs, numpy.array(target_cells, numpy.int32))
-        aims = set(target_cells)
+        path_costs = terrain.path_costs(self.costs, numpy.array(target_cells, numpy.int32))
+        target_set = set(target_cells)
         options = [(FAR, WEST, self.at)]
         for action, cell in self.neighbours(self.at):
             number = cell_number(cell)
-            enter = _WALK if number in aims else int(self.costs[number])
-            if enter:
-                turned = STEPS[action] != self.facing
-                options.append((2 * (int(field[number]) + enter) + turned, action, cell))
+            entry_cost = _WALK if number in target_set else int(self.costs[number])
+            if entry_cost:
+                turns = STEPS[action] != self.facing  # counts half, so that of equal ways the straight one is taken
+                options.append((2 * (int(path_costs[number]) + entry_cost) + turns, action, cell))
         cost, action, cell = min(options)
         return None if cost >= FAR else (action, cell, cost // 2)
 
     def go_and_use(self, targets: Iterable[int]) -> int | None:
-        """Return the next action on the way to using the nearest target; None if none can be reached."""
-        aims = set(targets)
-        step = self.way_to_nearest(aims)
+        """Return the next action to reach and use the nearest target; None if none can be reached."""
+        target_set = set(targets)
+        step = self.way_to_nearest(target_set)
         if step is None:
             return None
         action, cell, _ = step
-        if cell_number(cell) in aims:
+        if cell_number(cell) in target_set:
             return DO if self.front == cell else action
         return self.enter_cell(action, cell)
 
     def go_and_collect(self, kind: int) -> int | None:
-        """Return the next action on the way to using the nearest cell of a kind; None if none can be reached."""
+        """Return the next action to reach and use the nearest cell of a kind; None if none can be reached."""
         return self.go_and_use(self.cells_of_kinds(kind))
 
     def go_to(self, targets: Iterable[int]) -> int | None:
@@ -340,18 +343,19 @@ class PlayerView:
         if self.is_free(cell):
             return action
         if self.front != cell:
-            return action  # something is in the way, so that this only turns
+            return action  # the cell is not free, so that the action only turns
         if self.being_kind(cell) == ARROW:
-            return action
+            return action  # wait until it has flown on
         return PLACE_STONE if ground == WATER and cell not in self.beings else DO
 
     def is_near(self, cell: Cell, kind: int) -> bool:
-        """Return whether a kind of ground is in the 3 x 3 cells around one; False at the western and northern edge."""
+        """Return whether a kind of ground is in the 3 x 3 cells around a cell."""
         x, y = cell
         if x == 0 or y == 0:
-            return False
+            return False  # as in the published engine, which finds nothing there
         return any(self.ground_of((x + dx, y + dy)) == kind for dx in (-1, 0, 1) for dy in (-1, 0, 1))
 
     @property
     def is_near_table(self) -> bool:
+        """Whether the player can make tools here that need a table."""
         return self.is_near(self.at, TABLE)
