@@ -226,6 +226,7 @@ class Unlisted(Sequence[int]):
         return self._numbers[at]
 
 
+@pytest.mark.slow
 def test_nobody_lists_the_legal_actions_of_a_game(monkeypatch: pytest.MonkeyPatch) -> None:
     legal = GuessGame.legal
     monkeypatch.setattr(GuessGame, "legal", lambda self, state: Unlisted(legal(self, state)))

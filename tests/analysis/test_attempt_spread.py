@@ -42,6 +42,7 @@ def test_an_attempt_that_is_missing_somewhere_is_left_out() -> None:
     assert found.metrics["err_min"].average == pytest.approx(0.25)
 
 
+@pytest.mark.slow
 def test_the_task_s_page_has_the_table(tmp_path: Path) -> None:
     from waybench import load
     from waybench.core import play_to_end, policy

@@ -75,6 +75,7 @@ def test_without_tokens_there_is_nothing(episodes: list[LoggedEpisode]) -> None:
     assert budget_horizons(rows(bare)) == [] and reached_by_tokens(rows(bare)) == {}
 
 
+@pytest.mark.slow
 def test_the_report_has_a_chart_a_table_and_a_file(episodes: list[LoggedEpisode], tmp_path: Path) -> None:
     write_report(episodes, tmp_path)
     [page] = [path.read_text() for path in (tmp_path / "tasks").glob("*.html")]

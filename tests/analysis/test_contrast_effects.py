@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.report.pages import site
 from waybench.core import play_to_end, policy
 from waybench.envs import registry
@@ -59,6 +61,7 @@ def test_another_model_is_no_part_of_it() -> None:
     assert not contrast_effects(rows([*episodes("oracle", "plan"), *episodes("null", "read", model="other")]))
 
 
+@pytest.mark.slow
 def test_above_the_end_of_a_ladder_nothing_is_solved() -> None:
     # The ladder of "read" ends after two levels without success; the third one counts as failed.
     ended = [*episodes("oracle", "plan", LADDER), *episodes("null", "read", LADDER[:2])]

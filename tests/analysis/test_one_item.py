@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 import waybench
 from tests.analysis.episodes import failed
 from tests.report.pages import site
@@ -56,6 +58,7 @@ def test_every_table_counts_one_item() -> None:
     assert [each.items for each in wording_effects(rows(worded))] == [1]
 
 
+@pytest.mark.slow
 def test_the_report_counts_one_item(tmp_path: Path) -> None:
     made = site(tmp_path, [*attempts("a", "oracle"), *attempts("b", "noisy-0.4")])
     told = made.home.text + made.task.text

@@ -183,6 +183,7 @@ def test_an_ambiguous_name(command: Command, tmp_path: Path) -> None:
     assert "'null' is ambiguous: give one of mockllm/null, waybench/null" in message
 
 
+@pytest.mark.slow
 def test_a_story_against_its_plain_twin(command: Command, tmp_path: Path) -> None:
     run(tmp_path, "oracle", task="guessnum", limit=4)
     run(tmp_path, "oracle", "null", task="coin", limit=6)
@@ -210,6 +211,7 @@ def test_pictures_against_text(command: Command, tmp_path: Path) -> None:
     assert "give one of them" in one_line_error(command("compare", tmp_path, "--wordings", "--twins"))
 
 
+@pytest.mark.slow
 def test_spanish_against_english(command: Command, tmp_path: Path) -> None:
     for language, limit in (("en", 4), ("es", 3)):
         run(tmp_path, "noisy-0.3", max_dimension=5, limit=limit, attempts=1, language=language)

@@ -48,6 +48,7 @@ def test_b_is_the_change(
         assert "B is worse on 1 task (Mazes (AliciaBench))" in result.stderr
 
 
+@pytest.mark.slow
 def test_what_shows_nothing_is_not_sure(command: Command, tmp_path: Path) -> None:
     # Six of twelve against seven: one item differs, which shows nothing.
     for folder, good in (("before", 6), ("after", 7)):

@@ -166,6 +166,7 @@ def test_a_model_s_worlds_can_be_scored_and_read(
     assert [item.instance.to_json() for item in read.head(3)] == [line["instance"] for line in lines]
 
 
+@pytest.mark.slow
 def test_worlds_that_cannot_be_had_are_named_and_the_others_written(
     command: Command, of_model: tuple[object, ...]
 ) -> None:

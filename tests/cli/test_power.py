@@ -64,6 +64,7 @@ def test_a_pilot(command: Command, tmp_path: Path) -> None:
     assert "other items for each model: 403 each" in out
 
 
+@pytest.mark.slow
 def test_a_pilot_says_what_items_take(command: Command, tmp_path: Path) -> None:
     guess(tmp_path, "five", 5, limit=8, attempts=2)
     guess(tmp_path, "two", 2, limit=8, attempts=2)
@@ -89,6 +90,7 @@ def _replies(out: Path) -> dict[str, int]:
     return counts
 
 
+@pytest.mark.slow
 def test_embedded_players_are_no_models(command: Command, tmp_path: Path) -> None:
     run(tmp_path, "oracle", "null", task="guessnum", limit=6)
     args = ("power", "--detect", 0.2, "--pilot", tmp_path, "--metric", "solved")
@@ -139,6 +141,7 @@ def test_a_ranking(command: Command) -> None:
     assert ranked.split(": ")[1] == strict.split(": ")[1] != alone.split(": ")[1]
 
 
+@pytest.mark.slow
 def test_horizons(command: Command) -> None:
     levels = "4,5.7,8,11,16,23,32"
     lines = command("power", "--ratio", 2.5, "--levels", levels).stdout.splitlines()
@@ -173,6 +176,7 @@ def test_bad_input(command: Command, args: list[object], expected: str) -> None:
     assert expected in one_line_error(command("power", *args))
 
 
+@pytest.mark.slow
 def test_what_a_comparison_takes_that_ends_when_it_is_decided(command: Command) -> None:
     lines = command("power", "--until", "decided", "--disagree", "0.3").stdout.splitlines()
     assert lines[0] == "Until two models are told apart or tied within 0.05, at most 2,000 items each:"

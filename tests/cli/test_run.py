@@ -132,6 +132,7 @@ def test_every_combination_of_values_is_run() -> None:
     assert parameter_combinations(["limit=3,3,2"], {}) == [{"limit": "3"}, {"limit": "2"}]
 
 
+@pytest.mark.slow
 def test_items_and_isomorphic_ones_in_one_run(command: Command, tmp_path: Path) -> None:
     """`isomorph=0` are the items themselves; it was refused as out of range."""
     args = ("--each", "isomorph=0,1", "--limit", 2, "-T", "max_dimension=5", "--display", "none")

@@ -559,6 +559,7 @@ def test_all_checks_together_name_the_mistake(name: str, tmp_path: Path) -> None
         require_helpful(breach, path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KIT_MISTAKES)
 def test_a_mistake_with_the_kit_is_one_problem(name: str, tmp_path: Path) -> None:
     path = mistaken(tmp_path, name)

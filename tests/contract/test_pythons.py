@@ -95,6 +95,7 @@ def test_all_other_pythons_agree_at_every_sample_level() -> None:
     assert agreed(others()) >= 3 * 14 + 3 * 2 * 72
 
 
+@pytest.mark.slow
 def test_what_needs_numpy_is_named() -> None:
     (python, *_) = others().values()
     found = [json.loads(line) for line in digests(python, "1", "--levels", "1", *sorted(NEEDS_NUMPY))]

@@ -29,7 +29,7 @@ WAYS = [
     for entry in registry.built_in
     for options in option_combinations(waybench.load(entry.id))
 ]
-LONG = {"crafter/survival", "voxel/find"}  # episodes that take seconds
+LONG = {"crafter/survival", "maze/explore", "tilemap/stepwise", "voxel/find"}  # episodes that take long
 FIRST = [way for number, way in enumerate(WAYS) if way[:2] not in [earlier[:2] for earlier in WAYS[:number]]]
 
 

@@ -123,6 +123,7 @@ def test_an_environment_in_forty_lines_passes_the_check(tmp_path: Path) -> None:
     assert " + ".join(map(str, numbers)) in oracle.messages[0].text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", [WHERE, OPEN], ids=["closed", "open"])
 def test_texts_pass_the_contract_with_choices_and_without(question: Question[Where, str]) -> None:
     check_environment(places(question))

@@ -29,6 +29,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("reference_horizons")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "env_id",
     ["search/bfs", "search/guessnum"]

@@ -56,6 +56,7 @@ def test_most_are_of_2000_items_or_of_all_that_there_are(script: ModuleType) -> 
     assert all(line["items"] >= 100 for line in few)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("env_id", "level"),
     [

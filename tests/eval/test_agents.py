@@ -108,6 +108,7 @@ def test_an_agent_that_never_acts_is_ended(tmp_path: Path) -> None:
     assert len(asked) <= 3 * MOST_MESSAGES and record.tokens[1] == 5 * len(asked)
 
 
+@pytest.mark.slow
 def test_agents_and_solvers_of_one_s_own(module: Path) -> None:
     waybench.evaluate("alicia", "waybench/noisy-0.2", out=module / "out", limit=2, max_dimension=5)
     for agent in ("my_harness.planner:hint=Plan first, then act.,times=2", "my_harness.hinting:hint=Go on."):

@@ -121,6 +121,7 @@ def test_boards_are_in_the_transcript_and_show_what_the_player_sees(logs: Path) 
             assert all(len(board) < 4_100 and re.fullmatch(r"```text\n.+\n```", board, re.S) for board in boards)
 
 
+@pytest.mark.slow
 def test_a_log_of_an_older_version_loads_and_resumes(tmp_path: Path) -> None:
     """An older log has one score, all metrics as its value, and does not say how its items were drawn."""
     waybench.evaluate("dfs", "waybench/random", out=tmp_path, **SEARCH)

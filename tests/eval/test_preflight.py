@@ -83,6 +83,7 @@ def test_nobody_listens(closed_port: int) -> None:
     assert "check --model-base-url" in text
 
 
+@pytest.mark.slow
 def test_a_server_that_never_answers() -> None:
     began = time.monotonic()
     with model_server(lambda messages, before: Answer(delay=30)) as server:
@@ -119,6 +120,7 @@ def test_how_long_the_reply_took_is_returned() -> None:
     assert 0.3 <= took[MODEL] < 60
 
 
+@pytest.mark.slow
 def test_the_user_hears_early_that_there_is_no_answer_yet() -> None:
     told: list[str] = []
     with model_server(lambda messages, before: Answer("OK", delay=0.5)) as server:

@@ -61,11 +61,12 @@ def _kill(server: ModelServer, out: Path) -> None:
         process.wait()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "interrupt"),
     [
         pytest.param(Answer(status=400), _fail, id="an error of the provider"),
-        pytest.param(Answer("too late", delay=60), _kill, id="a kill", marks=pytest.mark.slow),
+        pytest.param(Answer("too late", delay=60), _kill, id="a kill"),
     ],
 )
 def test_tokens_spent_before_an_interruption_count(tmp_path: Path, fault: Answer, interrupt: Any) -> None:

@@ -48,6 +48,7 @@ def files(logs: Path, form: str, out: Path) -> dict[str, str]:
     return {path.relative_to(out).as_posix(): path.read_text() for path in sorted(out.rglob("*")) if path.is_file()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_same_logs_give_the_same_bytes(form: str, logs: Path, tmp_path: Path) -> None:
     assert files(logs, form, tmp_path / "a") == files(logs, form, tmp_path / "b")

@@ -72,6 +72,7 @@ def test_a_number_is_the_action_beside_it() -> None:
     assert replies(game) == ["Move the top disk of rod A to the top of rod C"]
 
 
+@pytest.mark.slow
 def test_a_key_acts_at_once_and_a_reply_can_be_typed() -> None:
     game = game_of("rps/rounds")
 
@@ -83,6 +84,7 @@ def test_a_key_acts_at_once_and_a_reply_can_be_typed() -> None:
     assert replies(game) == ["Paper", "Rock", "Scissor"]
 
 
+@pytest.mark.slow
 def test_what_is_not_understood_stays_to_be_mended(maze_501: dict[str, Any]) -> None:
     game = game_of("maze/alicia", maze_501)
 
@@ -146,6 +148,7 @@ def test_markup_in_messages_is_text() -> None:
     run(game, script)
 
 
+@pytest.mark.slow
 def test_a_plan_is_drawn_before_it_is_sent_and_enter_is_explained(maze_501: dict[str, Any]) -> None:
     game = game_of("maze/alicia", maze_501)
 

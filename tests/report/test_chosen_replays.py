@@ -59,6 +59,7 @@ def test_a_comparison_knows_which_replays_have_no_page(tmp_path: Path) -> None:
     assert {number > 0 for numbers in told["replays"] for number in numbers} == {True, False}
 
 
+@pytest.mark.slow
 def test_numbers_do_not_depend_on_the_pages(tmp_path: Path) -> None:
     report(tmp_path / "all")
     report(tmp_path / "few", Replays(most=0))

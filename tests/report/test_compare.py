@@ -69,6 +69,7 @@ def test_each_item_has_the_best_attempt_and_its_page(tmp_path: Path) -> None:
     assert told["words"] == {"item": "maze", "items": "mazes", "lower": False, "best": True}
 
 
+@pytest.mark.slow
 def test_differences_are_of_the_items_at_which_both_have_a_score(tmp_path: Path) -> None:
     maps = [corridor(f"m{places}", places) for places in (3, 4, 5, 6)]
     # An attempt that an infrastructure error ended has no score.

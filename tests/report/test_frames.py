@@ -107,6 +107,7 @@ def test_nothing_grows_or_zooms_on_the_way(env_id: str, player: str) -> None:
     assert list(draw_frames(done.item.instance, done.turns, counts[::3])) == made[::3]
 
 
+@pytest.mark.slow
 def test_steps_that_are_passed_over_are_told(tmp_path: Path) -> None:
     environment = waybench.load("crafter/survival")
     item = environment.source().item(0)

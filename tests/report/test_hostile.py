@@ -91,6 +91,7 @@ def test_names_stay_text_and_files_stay_inside(tmp_path: Path) -> None:
     assert made.scores.links("../results/") == {f"../{file}" for file in pages if str(file.parent) == "results"}
 
 
+@pytest.mark.slow
 def test_names_stay_text_in_what_tables_are_sorted_by(tmp_path: Path) -> None:
     quotes = [
         '"onmouseover="alert(1)',

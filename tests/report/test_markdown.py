@@ -108,6 +108,7 @@ def test_models_by_task_with_intervals(tmp_path: Path) -> None:
     assert "†" not in text
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_marked(tmp_path: Path) -> None:
     episodes = [
         *played("oracle", (5, 7, 9), model="a/far"),

@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.analysis.episodes import failed, logged, played, said
 from tests.analysis.searches import searched
 from tests.analysis.test_agents import played as pulled
@@ -59,6 +61,7 @@ def test_a_model_has_one_page_for_all_tasks_and_settings(tmp_path: Path) -> None
     assert "Floor and ceiling" in made.scores.text
 
 
+@pytest.mark.slow
 def test_ways_of_asking_are_agents_of_one_model(tmp_path: Path) -> None:
     episodes = [*pulled("thompson", "m"), *pulled("random", "m", wording="one_question"), *pulled("oracle", "other")]
     made = site(tmp_path, episodes)

@@ -34,6 +34,7 @@ def title(page: Page) -> str:
     return re.findall(r"<title>(.*?)</title>", page.html)[0]
 
 
+@pytest.mark.slow
 def test_pages_of_one_model_differ_in_name_and_title(tmp_path: Path) -> None:
     made = site(tmp_path, tried("vendor/a-model-with-a-name-that-is-far-too-long-for-a-file", 1, 5, 10))
     names = sorted(path.stem for path in (tmp_path / "results").iterdir())

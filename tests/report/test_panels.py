@@ -12,6 +12,8 @@ from waybench.envs.textmap._items import MapQuestion
 from waybench.results import overall, rows
 from waybench.results.estimates._estimates import metric_cluster_values
 
+pytestmark = pytest.mark.slow
+
 MAPS = [corridor(f"m{places}", places, words=20 - places) for places in (3, 4, 5, 6, 7, 9)]
 
 

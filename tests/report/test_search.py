@@ -232,6 +232,7 @@ def test_every_attempt_has_its_whole_prompt(tmp_path: Path) -> None:
     assert "ACC" in " ".join(made.result.table("By level.")[0])
 
 
+@pytest.mark.slow
 def test_pages_of_many_episodes_stay_small(tmp_path: Path) -> None:
     count = 60
     episodes = searched("random", "bfs", model="m", count=count, level=15, examples=7)

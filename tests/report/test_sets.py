@@ -2,12 +2,16 @@
 
 from pathlib import Path
 
+import pytest
+
 import waybench
 from tests.analysis.searches import searched
 from tests.report.pages import Page, site
 from waybench.reporting.charts._points import chart_sets
 from waybench.results import LoggedEpisode
 from waybench.results.estimates._estimates import estimate
+
+pytestmark = pytest.mark.slow
 
 DFS = waybench.load("search/dfs")
 EASY, HARD = 5, 6

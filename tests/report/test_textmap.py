@@ -83,6 +83,7 @@ def test_averages_over_maps(tmp_path: Path) -> None:
     assert totals["metrics"]["success"]["clusters"] == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["paper", "sound"])
 def test_nothing_that_could_be_read_is_a_failure_and_no_infrastructure_error(tmp_path: Path, protocol: str) -> None:
     episodes = answered("null", MAPS, model="vendor/mute", protocol=protocol)

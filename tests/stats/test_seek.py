@@ -55,6 +55,7 @@ def test_it_finds_the_horizon_to_the_precision(middle: float) -> None:
     assert len(trials) < 120
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("results", [(), ((15, True), (25, False), (15, True), (21, True), (35, False))])
 @pytest.mark.parametrize("share", [0.5, 0.8])
 def test_the_result_that_tells_most_of_the_horizon_is_wanted(results: Sequence[tuple[int, bool]], share: float) -> None:
@@ -161,6 +162,7 @@ def test_every_stop_has_words() -> None:
     assert STOPS.keys() == {"precision", "beyond", "below", "never", "budget", "cap", "supply"}
 
 
+@pytest.mark.slow
 def test_a_forecast_is_of_all_kinds_of_players_and_the_cheapest_first() -> None:
     rule = StoppingRule(precision=0.2)
     found = forecast_searches(rule, make_candidates(lambda place: place**2))

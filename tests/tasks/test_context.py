@@ -43,6 +43,7 @@ def test_each_length_asks_the_same_items(task: str, level: int) -> None:
     assert [first.item(n)[0].instance for n in range(5)] == [last.item(n)[0].instance for n in range(5)]
 
 
+@pytest.mark.slow
 def test_a_search_finds_how_far_a_player_reads() -> None:
     found = plan("horizon_maze", axis="context_length", level=9, longest_context=200, precision=0.2, most=120)
     search = HorizonSearch(found)

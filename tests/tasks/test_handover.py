@@ -43,6 +43,7 @@ def test_each_level_leaves_as_many_steps_on_items_of_one_level() -> None:
         assert found.axis.of(episode.record()) == at
 
 
+@pytest.mark.slow
 def test_random_steps_come_after_good_ones_where_the_oracle_can_still_succeed() -> None:
     found = plan("horizon_maze_explore", axis="random_steps", level=7, first_steps=3)
     assert [each.at for each in found.strata][:2] == [1, 2]

@@ -163,6 +163,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
         horizon_quote(ENTRIES["horizon_maze"], given("horizon_maze", budget="10 tokens"), "c/d")
 
 
+@pytest.mark.slow
 def test_a_quote_is_in_the_unit_that_is_known(tmp_path: Path) -> None:
     prices = tmp_path / "prices.json"
     prices.write_text('{"a/b": {"input": 1000, "output": 1000}}')

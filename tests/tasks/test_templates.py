@@ -18,6 +18,7 @@ def wordings(out: Path) -> list[str]:
     return sorted({str(episode.record.options["wording"]) for episode in read_logs(out)})
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_not_repeated_unless_the_text_changed(tmp_path: Path) -> None:
     template, out = tmp_path / "mine.txt", tmp_path / "logs"
     template.write_text("Go: {maze}")

@@ -39,6 +39,7 @@ def holder(folder: Path) -> "subprocess.Popen[str]":
     return process
 
 
+@pytest.mark.slow
 def test_a_run_is_running_as_long_as_its_process(tmp_path: Path) -> None:
     written(tmp_path)
     with holder(tmp_path) as process:

@@ -107,6 +107,7 @@ def test_nothing_is_built_while_nothing_changes(site: LiveSite, tmp_path: Path) 
     assert index.read_text() == "1"
 
 
+@pytest.mark.slow
 def test_what_goes_wrong_is_told_once_and_leaves_the_last_site(site: LiveSite, tmp_path: Path) -> None:
     index = site.folder / "index.html"
     waiting = "being built"

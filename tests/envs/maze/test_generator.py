@@ -115,6 +115,7 @@ def test_every_maze(key: str, size: int, index: int, loops: float, algorithm: st
         assert item.proof["loops"] == asked(size, loops)
 
 
+@pytest.mark.slow
 @given(KEYS, st.integers(0, 20), LOOPS, ANY_SIDES)
 def test_loops_at_dimension_7(key: str, index: int, loops: float, sides: str) -> None:
     # With all walls opened, one side to one side, there are 9 mazes, which is not enough for ten.

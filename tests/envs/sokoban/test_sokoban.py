@@ -63,6 +63,7 @@ def test_fewest_pushes_and_fewest_moves_can_be_of_two_solutions() -> None:
     assert different < len(rooms)
 
 
+@pytest.mark.slow
 def test_both_solvers_agree() -> None:
     compared = dead = 0
     for number in range(60):

@@ -145,6 +145,7 @@ def test_places_of_published_maps(data_dir: Callable[..., Path]) -> None:
     assert kept / firm > 0.97  # of a thousand moves; mazes and lifts contradict themselves
 
 
+@pytest.mark.slow
 def test_names_cover_neither_places_nor_names(data_dir: Callable[..., Path]) -> None:
     for place_map in published(data_dir):
         where = map_layout(place_map)

@@ -70,6 +70,7 @@ def test_too_many_paths_are_left_out_and_said(tmp_path: Path) -> None:
     assert len((tmp_path / "house.all_pairs.jsonl").read_text().splitlines()) == 4 * 3
 
 
+@pytest.mark.slow
 def test_paths_beyond_counting_leave_the_map(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("waybench.envs.textmap._paths.BUDGET", 1000)
     place_map = square(7)

@@ -73,6 +73,7 @@ def recorded(protocol: str) -> list[EpisodeRecord]:
     return [head for head in heads("smartplay", protocol=protocol, limit=20) if head.env == FIND.id]
 
 
+@pytest.mark.slow
 def test_the_recorded_search_is_as_published_in_paper_and_out_of_sight_in_sound() -> None:
     paper, sound = recorded("paper"), recorded("sound")
     assert {head.item["level"] for head in paper} == {1}
