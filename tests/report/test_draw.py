@@ -102,7 +102,7 @@ def test_illegal_movements_are_marked_where_they_hit() -> None:
     legs = list(turn_legs(maze.instance, record.turns))
     x = maze.instance.entrance
     below = maze.instance.lattice.count_free_ahead(x + 5, "down")
-    assert [(leg.start, leg.moves, leg.blocked) for leg in legs] == [
+    assert [(leg.start, leg.moves, leg.to_obstacle) for leg in legs] == [
         (x, (), ("up", 0)),
         (x, (("down", 1),), ("down", below)),
     ]

@@ -34,7 +34,8 @@ class Bandit(Instance):
     """Some slot machines.
 
     Attributes:
-        arms: (probability, payoff) of each: it pays its payoff with its probability, and otherwise takes as much.
+        arms: (probability, payoff) of each machine: it pays its payoff with its probability, and otherwise takes as
+            much.
         drift: The most by which a probability changes in one step; 0 if all stay as they are.
         draw: A number that tells apart instances with the same machines but other random results.
     """
@@ -49,7 +50,7 @@ class Bandit(Instance):
 
     @property
     def setting(self) -> str | None:
-        """The name of the registered setting that this is, in whatever order; None if it is none."""
+        """The name of the registered setting with these machines, in any order; None without such a setting."""
         if self.drift:
             return None
         return next((name for name, arms in SETTINGS.items() if sorted(arms) == sorted(self.arms)), None)
@@ -105,12 +106,12 @@ class Machines(NamedTuple):
 
     Attributes:
         chances: The probability of each machine now.
-        best: Which has the highest expected reward; the first of several.
-        gaps: How much less the expected reward of each is.
-        counts: For each machine how often it has paid and how often not, one after the other.
+        best: The machine with the highest expected reward; the first of several.
+        gaps: How much less the expected reward of each machine is than that of the best.
+        counts: For each machine two numbers: how often it has paid, and how often not.
         score: Steps in which the best machine was pulled.
         arm: The machine pulled last; -1 at the start.
-        reward: What it paid.
+        reward: What the last pull paid; negative if the machine took it.
     """
 
     bandit: Bandit
@@ -124,10 +125,10 @@ class Machines(NamedTuple):
 
 
 def best_machine_and_gaps(bandit: Bandit, chances: Sequence[float]) -> tuple[int, tuple[float, ...]]:
-    """Return the machine with the highest expected reward, and how much less each one's is.
+    """Return the machine with the highest expected reward, and how much less the expected reward of each machine is.
 
-    The expected reward is p r - (1 - p) r, as the paper has payoffs of r and -r. The published program pays -1 in
-    place of -r and reckons with that, which is the same for every registered setting.
+    The expected reward is p r - (1 - p) r, as the paper has payoffs of r and -r. The published program has -1 in place
+    of -r, which is the same in every registered setting, as all their payoffs are 1.
     """
     return best_action_and_gaps(
         [chance * payoff - (1 - chance) * payoff for chance, (_, payoff) in zip(chances, bandit.arms, strict=True)]
@@ -135,9 +136,9 @@ def best_machine_and_gaps(bandit: Bandit, chances: Sequence[float]) -> tuple[int
 
 
 class BanditRules(Rules[Bandit, Machines]):
-    """Each pull pays a machine's payoff with its probability, and otherwise takes as much; it never ends by itself.
+    """Each pull pays a machine's payoff with its probability, and otherwise takes as much; the game never ends.
 
-    Events: `optimal`, whether it was the best machine; `regret`, how much less its expected reward was.
+    Events: `optimal`, whether the best machine was pulled; `regret`, how much less the pulled one's expected reward is.
     """
 
     deterministic = False
@@ -159,7 +160,7 @@ class BanditRules(Rules[Bandit, Machines]):
         events = {"optimal": optimal, "regret": gaps[action]}
         if bandit.drift:
             drifted = (chance + bandit.drift * (2 * rng.random() - 1) for chance in chances)
-            # What goes beyond 0 or 1 is reflected there.
+            # A probability that would leave the range from 0 to 1 is reflected at its end.
             chances = tuple(-chance if chance < 0 else 2 - chance if chance > 1 else chance for chance in drifted)
             best, gaps = best_machine_and_gaps(bandit, chances)
         counts = counts[:index] + (counts[index] + 1,) + counts[index + 1 :]  # noqa: RUF005  unpacking takes longer
@@ -188,7 +189,7 @@ def _pulled_text(arm: int, reward: float) -> str:
     return PULLED.format(number=arm + 1, reward=reward)
 
 
-_MOST_COUNTED = 200  # pulls of a machine; of more, their proportion
+_MOST_COUNTED = 200  # pulls of a machine; of more pulls only the share that paid counts
 
 
 def oracle(bandit: Bandit, world: Machines, rng: Stream) -> int:
@@ -210,15 +211,13 @@ def thompson(bandit: Bandit, world: Machines, rng: Stream) -> int:
 
 def stay_or_shift(bandit: Bandit, world: Machines, rng: Stream) -> int:
     """Stay with a machine that has paid, otherwise go on to the next one."""
-    if world.reward > 0:
-        return world.arm
-    return (world.arm + 1) % len(bandit.arms)
+    return world.arm if world.reward > 0 else (world.arm + 1) % len(bandit.arms)  # at the start the arm is -1
 
 
 def draw_beta(a: int, b: int, rng: Stream) -> float:
-    """Return a random number of a Beta distribution: the a-th smallest of a + b - 1 uniform ones.
+    """Return a random number of the Beta(a, b) distribution: the a-th smallest of a + b - 1 uniform numbers.
 
-    Of large parameters only the proportion is kept, which bounds the work, and the distribution is then a wider one.
+    Large parameters are scaled down to a sum of 200, which bounds the work; the distribution is wider then.
     """
     if a + b > _MOST_COUNTED:
         share = _MOST_COUNTED / (a + b)
@@ -230,10 +229,10 @@ PLAYERS = {"oracle": oracle, "thompson": thompson, "heuristic": stay_or_shift}
 
 
 VERSION = 1  # of the generator; part of every item's key
-FEWEST, MOST = 2, 50  # machines that are drawn
-_CHANCES = range(5, 96)  # hundredths
+FEWEST_DRAWN, MOST_DRAWN = 2, 50  # machines
+_PERCENT_CHANCES = range(5, 96)
 _PAYOFFS = range(1, 6)
-_LEAD = 0.1  # least difference of the best expected reward to the next one, so that it can be found out
+_LEAD = 0.1  # least difference of the best expected reward to the next one, so that players can find it out
 
 OPTIONS = (
     Option(
@@ -261,20 +260,20 @@ OPTIONS = (
 
 
 class BanditSource(KeyedSource[Bandit]):
-    """Slot machines drawn by key; the level is their number (UsageError if it does not exist or fit the setting)."""
+    """Slot machines drawn by key; the level is their number (UsageError if it is out of range or not the setting's)."""
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
-        if not FEWEST <= level <= MOST:
-            raise UsageError(f"level {level}: give a number of slot machines from {FEWEST} to {MOST}")
+        if not FEWEST_DRAWN <= level <= MOST_DRAWN:
+            raise UsageError(f"level {level}: give a number of slot machines from {FEWEST_DRAWN} to {MOST_DRAWN}")
         super().__init__(key, level, prove)
         self._setting, self._drift = str(options["setting"]), float(options["drift"])
-        self._unequal = options["payoffs"] == "unequal"
+        self._draws_payoffs = options["payoffs"] == "unequal"
         count = len(SETTINGS.get(self._setting, range(level)))
         if count != level:
             raise UsageError(f"setting={self._setting} has {count} slot machines, not {level}: give level {count}")
 
     def instance(self, index: int) -> Bandit:
-        settings = f"{self._setting} {self._drift!r} {self._unequal}"
+        settings = f"{self._setting} {self._drift!r} {self._draws_payoffs}"
         rng = Stream("bandit", VERSION, self.key, self.level, settings, index)
         return Bandit(self._draw_arms(rng), self._drift, rng.below(LARGEST_DRAW))
 
@@ -285,18 +284,20 @@ class BanditSource(KeyedSource[Bandit]):
             rng.shuffle(arms)
             return tuple(arms)
         while True:
-            hundredths = list(_CHANCES)
-            rng.shuffle(hundredths)
+            percent_chances = list(_PERCENT_CHANCES)
+            rng.shuffle(percent_chances)
             arms = [
-                (chance / 100, float(rng.choice(_PAYOFFS)) if self._unequal else 1.0)
-                for chance in hundredths[: self.level]
+                (percent / 100, float(rng.choice(_PAYOFFS)) if self._draws_payoffs else 1.0)
+                for percent in percent_chances[: self.level]
             ]
             bandit = Bandit(tuple(arms))
-            if sorted(best_machine_and_gaps(bandit, [chance for chance, _ in arms])[1])[1] >= _LEAD:
+            _, gaps = best_machine_and_gaps(bandit, [chance for chance, _ in arms])
+            second_gap = sorted(gaps)[1]  # the smallest gap, 0, is that of the best machine
+            if second_gap >= _LEAD:
                 return bandit.arms
 
 
 def prove(bandit: Bandit) -> dict[str, Json]:
-    """Return the best machine at the start as "best", from 1, and the worst one's loss as "worst"."""
+    """Return the best machine at the start as "best", from 1, and the regret of the worst one as "worst"."""
     best, gaps = best_machine_and_gaps(bandit, [chance for chance, _ in bandit.arms])
     return {"best": best + 1, "worst": max(gaps)}

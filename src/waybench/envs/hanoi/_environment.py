@@ -1,6 +1,6 @@
 """The environment of the Tower of Hanoi, with its scenes, pictures and board."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from waybench._package_data import read_text
@@ -59,16 +59,17 @@ from waybench.envs.hanoi._measures import (
 )
 from waybench.envs.smartplay import AgentState, agent_environment, step_turns, thinking_players
 
-MOST_FRAMES = 72  # of a longer episode the last ones are left out
-_COLUMNS = 6
+MOST_FRAMES = 72  # moves that are drawn, besides the start; of a longer episode the last ones are left out
+_COLUMNS = 6  # frames side by side
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")  # after Okabe and Ito
-_GAP = 1.5
+_GAP = 1.5  # between two columns of frames, in units of a drawing: a disk is about 1 high
 
 
 class RodsFrame(NamedTuple):
     """The rods at one time.
 
     Attributes:
+        title: What stands above the rods: "start", "goal", "now" or the number of the move.
         rods: The disks on each rod, the lowest first.
         disk: The disk that was moved; -1 if none was.
         refused: The rods of a move that was not allowed, source and target; empty if it was.
@@ -81,7 +82,7 @@ class RodsFrame(NamedTuple):
 
 
 def scene(towers: Towers, turns: Sequence[TurnRecord]) -> Scene:
-    """Return the scene of an episode move by move, of more than 72 moves the first ones, and of the goal."""
+    """Return the scene of an episode: the start, the rods after each move (at most the first 72), and the goal."""
     all_frames = list(move_frames(towers, turns))
     label = _frames_label(towers, all_frames)
     if len(all_frames) > MOST_FRAMES + 1:
@@ -93,37 +94,36 @@ def scenes(towers: Towers, turns: Sequence[TurnRecord], counts: Sequence[int]) -
     """Yield the rods after each number of turns, and the goal."""
     all_frames = list(move_frames(towers, turns))
     for count in counts:
-        number = sum(1 for _ in step_turns(turns[:count]))
-        yield _frames_scene(towers, all_frames[number : number + 1], _frames_label(towers, all_frames[: number + 1]))
+        move_count = sum(1 for _ in step_turns(turns[:count]))
+        frames = all_frames[: move_count + 1]  # the start comes first
+        yield _frames_scene(towers, frames[-1:], _frames_label(towers, frames))
 
 
-def _frames_label(towers: Towers, moves: Sequence[RodsFrame]) -> str:
-    """Return the label of a drawing for screen readers: how many disks, moves, and moves that are not allowed."""
-    refused = sum(bool(frame.refused) for frame in moves)
-    tally = f"{plural(len(moves) - 1, 'move')}, {refused} of them not allowed"
+def _frames_label(towers: Towers, frames: Sequence[RodsFrame]) -> str:
+    """Return the label for screen readers: how many disks, moves, and moves that are not allowed."""
+    refused_count = sum(bool(frame.refused) for frame in frames)
+    tally = f"{plural(len(frames) - 1, 'move')}, {refused_count} of them not allowed"  # the start is no move
     return f"Tower of Hanoi with {plural(towers.level, 'disk')}: {tally}"
 
 
-def _frames_scene(towers: Towers, moves: Sequence[RodsFrame], label: str) -> Scene:
+def _frames_scene(towers: Towers, frames: Sequence[RodsFrame], label: str) -> Scene:
     """Return the scene of frames side by side, the goal last and paler."""
-    disks, panels = (
-        towers.level,
-        [*((move, 1) for move in moves), (RodsFrame("goal", stacks_of_position(towers.positions[1])), 0.7)],
-    )
-    width, height = 6 * disks + 3 + _GAP, disks + 4.0
-    return Scene(
-        "hanoi maze-large",
-        label,
-        (min(_COLUMNS, len(panels)) * width - _GAP, -(-len(panels) // _COLUMNS) * height),
-        parts=[
-            group(
-                "hanoi-frame" if number < len(moves) else "reference",
-                _frame_shapes(frame, disks),
-                f'{_translate_attribute(number % _COLUMNS * width, number // _COLUMNS * height)} opacity="{opacity}"',
-            )
-            for number, (frame, opacity) in enumerate(panels)
-        ],
-    )
+    disk_count, goal = towers.level, RodsFrame("goal", stacks_of_position(towers.positions[1]))
+    width, height = 3 * _rod_width(disk_count) + _GAP, disk_count + 4.0
+    panels: list[str] = []
+    for number, frame in enumerate((*frames, goal)):
+        row, column = divmod(number, _COLUMNS)
+        look, opacity = ("reference", 0.7) if frame is goal else ("hanoi-frame", 1)
+        attributes = f'{_translate_attribute(column * width, row * height)} opacity="{opacity}"'
+        panels.append(group(look, _frame_shapes(frame, disk_count), attributes))
+    row_count = -(-len(panels) // _COLUMNS)
+    size = min(_COLUMNS, len(panels)) * width - _GAP, row_count * height
+    return Scene("hanoi maze-large", label, size, panels)
+
+
+def _rod_width(disk_count: int) -> int:
+    """Return the width that a rod takes, in units: that of its largest disk, and some room."""
+    return 2 * disk_count + 1
 
 
 def _translate_attribute(x: float, y: float) -> str:
@@ -132,10 +132,9 @@ def _translate_attribute(x: float, y: float) -> str:
 
 def move_frames(towers: Towers, turns: Sequence[TurnRecord]) -> Iterator[RodsFrame]:
     """Yield the frame at the start and after each attempted move."""
-    rods, number = stacks_of_position(towers.positions[0]), 0
+    rods = stacks_of_position(towers.positions[0])
     yield RodsFrame("start", rods)
-    for turn in step_turns(turns):
-        number += 1
+    for number, turn in enumerate(step_turns(turns), 1):
         action: int = turn.carried_out[0]
         after = move_disk(rods, action)
         if after is None:
@@ -146,17 +145,24 @@ def move_frames(towers: Towers, turns: Sequence[TurnRecord]) -> Iterator[RodsFra
         yield RodsFrame(str(number), rods, disk)
 
 
-def _frame_shapes(frame: RodsFrame, disks: int) -> Iterator[str]:
-    wide, floor = 2 * disks + 1, disks + 2.2
-    middles = [rod * wide + wide / 2 for rod in range(len(ROD_NAMES))]
+def _rod_positions(disk_count: int) -> tuple[list[float], float]:
+    """Return the x of the middle of each rod, and the y of the floor, in units from a frame's upper left corner."""
+    width = _rod_width(disk_count)
+    return [rod * width + width / 2 for rod in range(len(ROD_NAMES))], disk_count + 2.2
+
+
+def _frame_shapes(frame: RodsFrame, disk_count: int) -> Iterator[str]:
+    """Yield the shapes of a frame: rods, title, disks and, if there is one, the move that was not allowed."""
+    middles, floor = _rod_positions(disk_count)
     posts = (f"M{middle:g} 1.6V{floor:g}" for middle in middles)
-    yield path("hanoi-rod", "#888", 0.25, [f"M0 {floor:g}h{3 * wide}", *posts])
+    yield path("hanoi-rod", "#888", 0.25, [f"M0 {floor:g}h{3 * _rod_width(disk_count)}", *posts])
     yield text("hanoi-title", 0, 1.1, frame.title, 1.3, colour="#888")
     for middle, stack in zip(middles, frame.rods, strict=True):
         for height, disk in enumerate(stack):
-            width, edge = 2 * disk + 1.6, ' stroke="#111" stroke-width="0.22"' if disk == frame.disk else ""
-            corner, look = (middle - width / 2, floor - 0.92 - height), f'rx="0.3"{edge}'
-            yield box("hanoi-disk", _COLOURS[disk % len(_COLOURS)], 0, corner, (width, 0.84), look)
+            width = 2 * disk + 1.6  # so the smallest disk, 0, is wider than a post
+            corner = middle - width / 2, floor - 0.92 - height
+            edge = ' stroke="#111" stroke-width="0.22"' if disk == frame.disk else ""
+            yield box("hanoi-disk", _COLOURS[disk % len(_COLOURS)], 0, corner, (width, 0.84), f'rx="0.3"{edge}')
     if frame.refused:
         source, target = (middles[rod] for rod in frame.refused)
         yield path("hanoi-refused", "#d55e00", 0.3, [f"M{source:g} 1.9H{target:g}{cross(0.7)}"])
@@ -165,29 +171,26 @@ def _frame_shapes(frame: RodsFrame, disks: int) -> Iterator[str]:
 def draw_picture(picture: Picture) -> str:
     """Draw the rods now and, below, the goal, with numbers of disks and names of rods."""
     state: AgentState[Towers, Puzzle] = picture.state
-    disks = state.instance.level
-    wide, high, floor = 2 * disks + 1, disks + 4.5, disks + 2.2
-    middles = [rod * wide + wide / 2 for rod in range(len(ROD_NAMES))]
-    edge = 'font-weight="bold" stroke="#fff" stroke-width="0.15" paint-order="stroke"'
+    disk_count, margin = state.instance.level, 0.5
+    frame_height = disk_count + 4.5
+    middles, floor = _rod_positions(disk_count)
+    white_edge = 'font-weight="bold" stroke="#fff" stroke-width="0.15" paint-order="stroke"'
     names = [(middle, floor + 1.4, name) for middle, name in zip(middles, ROD_NAMES, strict=True)]
-    parts: list[str] = []
+    frames: list[str] = []
     for top, title, rods in (
-        (0.5, "now", state.world.rods),
-        (high + 0.5, "goal", stacks_of_position(state.instance.positions[1])),
+        (margin, "now", state.world.rods),
+        (frame_height + margin, "goal", stacks_of_position(state.instance.positions[1])),
     ):
         numbers = (
             (middle, floor - 0.2 - height, disk)
             for middle, stack in zip(middles, rods, strict=True)
             for height, disk in enumerate(stack)
         )
-        labels = texts("hanoi-number", numbers, 0.8, more=edge), texts("hanoi-name", names, 1.2)
-        parts.append(
-            group(
-                "hanoi-frame", (*_frame_shapes(RodsFrame(title, rods), disks), *labels), _translate_attribute(0.5, top)
-            )
-        )
-    label = f"Rods with {plural(disks, 'disk')}"
-    return Scene("hanoi", label, (3 * wide + 1, 2 * high + 0.5), parts).svg()
+        labels = texts("hanoi-number", numbers, 0.8, more=white_edge), texts("hanoi-name", names, 1.2)
+        shapes = _frame_shapes(RodsFrame(title, rods), disk_count)
+        frames.append(group("hanoi-frame", (*shapes, *labels), _translate_attribute(margin, top)))
+    size = 3 * _rod_width(disk_count) + 2 * margin, 2 * frame_height + margin
+    return Scene("hanoi", f"Rods with {plural(disk_count, 'disk')}", size, frames).svg()
 
 
 _POST, _GROUND = "#8a8a8a", "#5a6372"
@@ -202,30 +205,28 @@ def board(state: AgentState[Any, Puzzle], turns: Sequence[TurnRecord]) -> Board:
         if stack
     )
     rows = list(_board_rows(state.world.rods, towers.level))
-    return Board(rows=rows, width=2 if towers.level < 5 else 1, notes=[f"Goal, from bottom to top: {goal}."])
+    tile_width = 2 if towers.level < 5 else 1  # characters; rods of more disks would be wider than a terminal
+    return Board(rows=rows, width=tile_width, notes=[f"Goal, from bottom to top: {goal}."])
 
 
-def _board_rows(rods: Sequence[Sequence[int]], disks: int) -> Iterator[list[Tile]]:
-    """Yield the rows of tiles of the rods, from top to bottom."""
+def _board_rows(rods: Sequence[Sequence[int]], disk_count: int) -> Iterator[list[Tile]]:
+    """Yield the rows of tiles of the rods, from top to bottom, and a row with the names of the rods."""
 
-    def cell(rod: int, height: int, column: int) -> Tile:
+    def tile_at(rod: int, height: int, column: int) -> Tile:
+        """Return a tile of a rod's part of the board; column 0 is that of its post."""
         disk = rods[rod][height] if height < len(rods[rod]) else None
-        if disk is not None and abs(column) <= disk + (disks < 3):
+        if disk is not None and abs(column) <= disk + (disk_count < 3):  # one or two disks leave room for wider ones
             return Tile(str(disk) if column == 0 else "", _COLOURS[disk % len(_COLOURS)])
         return Tile("", _POST) if column == 0 else Tile()
 
-    columns = range(-disks, disks + 1)  # on both sides of a post
-    for height in range(disks, -1, -1):
-        row = [
-            tile
-            for rod in range(len(ROD_NAMES))
-            for tile in (*(cell(rod, height, column) for column in columns), Tile())
-        ]
-        yield row[:-1]
-    row = [
-        tile for name in ROD_NAMES for tile in (*(Tile("" if column else name, _GROUND) for column in columns), Tile())
-    ]
-    yield row[:-1]
+    def joined_row(rod_tiles: Iterable[Iterable[Tile]]) -> list[Tile]:
+        """Return a row of the board, with an empty tile between two rods."""
+        return [tile for tiles in rod_tiles for tile in (*tiles, Tile())][:-1]
+
+    columns = range(-disk_count, disk_count + 1)  # on both sides of a post
+    for height in range(disk_count, -1, -1):
+        yield joined_row([tile_at(rod, height, column) for column in columns] for rod in range(len(ROD_NAMES)))
+    yield joined_row([Tile("" if column else name, _GROUND) for column in columns] for name in ROD_NAMES)
 
 
 PRESENTATION = Presentation(

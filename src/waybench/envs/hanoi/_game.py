@@ -44,11 +44,11 @@ def stacks_of_position(position: Position) -> Stacks:
 def move_disk(rods: Stacks, action: int) -> Stacks | None:
     """Return the rods after a move; None if it is not allowed."""
     source, target = MOVES[action]
-    from_, to = rods[source], rods[target]
-    if not from_ or (to and to[-1] < from_[-1]):
+    source_disks, target_disks = rods[source], rods[target]
+    if not source_disks or (target_disks and target_disks[-1] < source_disks[-1]):
         return None
     changed = list(rods)
-    changed[source], changed[target] = from_[:-1], (*to, from_[-1])
+    changed[source], changed[target] = source_disks[:-1], (*target_disks, source_disks[-1])
     return changed[0], changed[1], changed[2]
 
 
@@ -70,7 +70,7 @@ def shortest_distance(start: Position, goal: Position) -> int:
     if largest is None:
         return 0
     here, there = start[largest], goal[largest]
-    third = 3 - here - there
+    third = 3 - here - there  # the rods are 0, 1 and 2
     once = _moves_to_tower(start, largest, third) + 1 + _moves_to_tower(goal, largest, third)
     twice = _moves_to_tower(start, largest, there) + (1 << largest) + 1 + _moves_to_tower(goal, largest, here)
     return min(once, twice)
@@ -81,7 +81,7 @@ def _moves_to_tower(position: Sequence[int], count: int, rod: int) -> int:
     moves = 0
     for disk in reversed(range(count)):
         if position[disk] != rod:
-            moves += 1 << disk  # itself, and all smaller ones from the third rod, where they have to be by then
+            moves += 1 << disk  # this disk, and all smaller ones from the third rod, where they have to be by then
             rod = 3 - rod - position[disk]
     return moves
 
@@ -100,7 +100,7 @@ def best_moves(rods: Stacks, goal: Sequence[int]) -> list[int]:
 def expected_random_score(start: Position, goal: Position, steps: int) -> float | None:
     """Return the expected number of disks at their goal after random legal moves, up to the solution.
 
-    All legal moves are equally likely. The value is exact; None where it would take too long.
+    All legal moves are equally likely. The value is exact; None is returned where computing it would take too long.
     """
     if 3 ** len(start) * steps > _MOST_WORK:
         return None
@@ -109,32 +109,34 @@ def expected_random_score(start: Position, goal: Position, steps: int) -> float 
 
 @lru_cache(maxsize=32)
 def _expected_random_scores(goal: Position, steps: int) -> tuple[float, ...]:
-    """Return the random player's expected score from each position, by backward induction over the steps."""
-    following = _successor_numbers(len(goal))
-    end, score = _position_number(goal), [0.0] * len(following)
-    for number in range(len(following)):
-        for disk, rod in enumerate(goal):
-            score[number] += number // 3**disk % 3 == rod
+    """Return, by a position's number, the random player's expected score: backward induction over the steps."""
+    successors = _successor_numbers(len(goal))
+    scores = [float(sum(map(eq, _position_of_number(number, len(goal)), goal))) for number in range(len(successors))]
     for _ in range(steps):
-        score = [fsum([score[after] for after in afters]) / len(afters) for afters in following]
-        score[end] = float(len(goal))
-    return tuple(score)
+        scores = [fsum([scores[after] for after in afters]) / len(afters) for afters in successors]
+        scores[_position_number(goal)] = float(len(goal))  # the episode ends here
+    return tuple(scores)
 
 
 @lru_cache(maxsize=4)
-def _successor_numbers(disks: int) -> tuple[tuple[int, ...], ...]:
+def _successor_numbers(disk_count: int) -> tuple[tuple[int, ...], ...]:
     """Return, by a position's number, the numbers of the positions one move away."""
     successors: list[tuple[int, ...]] = []
-    for number in range(3**disks):
-        position = tuple([number // 3**disk % 3 for disk in range(disks)])
-        afters = [after for action in range(len(MOVES)) if (after := move_disk(stacks_of_position(position), action))]
+    for number in range(3**disk_count):
+        rods = stacks_of_position(_position_of_number(number, disk_count))
+        afters = [after for action in range(len(MOVES)) if (after := move_disk(rods, action))]
         successors.append(tuple(_position_number(position_of(after)) for after in afters))
     return tuple(successors)
 
 
 def _position_number(position: Sequence[int]) -> int:
-    """Return a position as a number in base 3."""
+    """Return a position as a number whose digits in base 3 are the rods, that of the smallest disk last."""
     return sum(rod * 3**disk for disk, rod in enumerate(position))
+
+
+def _position_of_number(number: int, disk_count: int) -> Position:
+    """Return the position that `_position_number` has made a number of."""
+    return tuple([number // 3**disk % 3 for disk in range(disk_count)])
 
 
 ROD_NAMES = "ABC"
@@ -154,7 +156,7 @@ class Towers(Instance):
 
     @property
     def setting(self) -> str | None:
-        """The published name of the registered setting that this is; None if it is none."""
+        """The published name of the setting, such as "Hanoi3Disk", if the puzzle is a published one; otherwise None."""
         published = self.level in (3, 4) and set(self.start) == {"A"} and set(self.goal) == {"C"}
         return f"Hanoi{self.level}Disk" if published else None
 
@@ -178,7 +180,6 @@ class Towers(Instance):
 
 @lru_cache(maxsize=4096)  # the same few positions are asked for again and again
 def _position_of_letters(letters: str) -> Position:
-    """Return a position by the letters of its rods."""
     return tuple(map(ROD_NAMES.index, letters))
 
 
@@ -196,13 +197,14 @@ def decode(data: Json) -> Towers:
             raise DataError(form)
 
 
-_ORDERS = ["".join(order) for order in permutations(ROD_NAMES)][1:]  # the first one is the original's
+_ROD_ORDERS = ["".join(order) for order in permutations(ROD_NAMES)][1:]  # without ABC, which exchanges nothing
 
 
 def isomorph(towers: Towers, key: str, number: int) -> Towers:
     """Return the puzzle with its rods exchanged by one of five orders; five sets in a row have all orders."""
-    order = str.maketrans(ROD_NAMES, isomorphic_appearance(_ORDERS, number, "hanoi", key, towers.hash))
-    return Towers(towers.start.translate(order), towers.goal.translate(order))
+    order = isomorphic_appearance(_ROD_ORDERS, number, "hanoi", key, towers.hash)
+    new_rods = str.maketrans(ROD_NAMES, order)
+    return Towers(towers.start.translate(new_rods), towers.goal.translate(new_rods))
 
 
 # Protocol text: the published program's, blanks at the ends of lines included. Two sentences of it are only true of
@@ -303,8 +305,8 @@ class HanoiRules(Rules[Towers, Puzzle]):
         if after is None:
             return ActionEffect(Puzzle(towers, rods, placed, action, False), ILLEGAL_REWARD, outcome=Outcome.ILLEGAL)
         source, target = MOVES[action]
-        goal = ROD_NAMES.index(towers.goal[rods[source][-1]])
-        placed += (goal == target) - (goal == source)
+        goal_rod = ROD_NAMES.index(towers.goal[rods[source][-1]])  # of the disk that moves
+        placed += (goal_rod == target) - (goal_rod == source)
         reward = SOLVED_REWARD if placed == len(towers.goal) else 0.0
         return ActionEffect(Puzzle(towers, after, placed, action), reward, NOTHING)
 
@@ -326,14 +328,14 @@ class HanoiRules(Rules[Towers, Puzzle]):
 
 @lru_cache(maxsize=256)  # there are few puzzles of few disks
 def _manual_text(puzzle: Towers) -> str:
-    start, goal = set(puzzle.start), set(puzzle.goal)
-    towers = len(start) == len(goal) == 1
-    here, there = puzzle.positions
+    start_rods, goal_rods = set(puzzle.start), set(puzzle.goal)
+    moves_one_stack = len(start_rods) == len(goal_rods) == 1
+    start, goal = puzzle.positions
     return _MANUAL.format(
-        begins=_BEGINS.format(rod=min(start)) if len(start) == 1 else _BEGINS_ANYHOW,
-        objective=_OBJECTIVE.format(rod=min(goal)) if towers else _OBJECTIVE_ANYHOW,
-        start=_rods_text(stacks_of_position(here)),
-        goal=_rods_text(stacks_of_position(there)),
+        begins=_BEGINS.format(rod=min(start_rods)) if len(start_rods) == 1 else _BEGINS_ANYHOW,
+        objective=_OBJECTIVE.format(rod=min(goal_rods)) if moves_one_stack else _OBJECTIVE_ANYHOW,
+        start=_rods_text(stacks_of_position(start)),
+        goal=_rods_text(stacks_of_position(goal)),
     )
 
 
@@ -343,7 +345,7 @@ def _rods_text(rods: Stacks) -> str:
 
 
 VERSION = 1  # of the generator; part of every item's key
-FEWEST = 3  # with fewer disks, random moves solve it
+FEWEST_DISKS = 3  # with fewer disks, random moves solve it
 
 OPTIONS = (
     Option(
@@ -357,27 +359,27 @@ OPTIONS = (
 
 
 class HanoiSource(KeyedSource[Towers]):
-    """Puzzles drawn by key; the level is the number of disks (UsageError if it does not exist)."""
+    """Puzzles drawn by key; the level is the number of disks (UsageError for fewer than 3 or more than 20)."""
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
-        if not FEWEST <= level <= MOST_DISKS:
-            raise UsageError(f"level {level}: give a number of disks from {FEWEST} to {MOST_DISKS}")
+        if not FEWEST_DISKS <= level <= MOST_DISKS:
+            raise UsageError(f"level {level}: give a number of disks from {FEWEST_DISKS} to {MOST_DISKS}")
         super().__init__(key, level, prove)
-        self._free = options["positions"] == "free"
+        self._draws_positions = options["positions"] == "free"
 
     @property
     def space(self) -> int | None:
-        """1, if all items are the published puzzle; otherwise None."""
-        return None if self._free else 1
+        """The number of different items: 1, the published puzzle; None if positions are drawn."""
+        return None if self._draws_positions else 1
 
     def instance(self, index: int) -> Towers:
-        if not self._free:
+        if not self._draws_positions:
             return Towers(ROD_NAMES[0] * self.level, ROD_NAMES[2] * self.level)
         rng = Stream("hanoi", VERSION, self.key, self.level, index)
         while True:
             start, goal = ("".join(rng.choice(ROD_NAMES) for _ in range(self.level)) for _ in range(2))
             towers = Towers(start, goal)
-            if shortest_distance(*towers.positions) >= 1 << self.level - 1:
+            if shortest_distance(*towers.positions) >= 1 << self.level - 1:  # half of 2^n - 1, the greatest distance
                 return towers
 
 
@@ -394,8 +396,10 @@ def oracle(towers: Towers, world: Puzzle, rng: Stream) -> int:
 def greedy(towers: Towers, world: Puzzle, rng: Stream) -> int:
     """Make an allowed move that leaves most disks on their goal rods, never taking the last one back."""
     rules = HanoiRules(published=True)
-    back = MOVES.index(MOVES[world.action][::-1]) if world.action >= 0 and world.allowed else None
-    placed = {action: rules.step(world, action, rng).world.placed for action in rules.legal(world) if action != back}
+    has_moved = world.action >= 0 and world.allowed
+    reverse = MOVES.index(MOVES[world.action][::-1]) if has_moved else None
+    actions = [action for action in rules.legal(world) if action != reverse]
+    placed = {action: rules.step(world, action, rng).world.placed for action in actions}
     return rng.choice([action for action, count in placed.items() if count == max(placed.values())])
 
 

@@ -71,42 +71,42 @@ def _score_range(record: EpisodeRecord) -> Range:
 
 def _distance_range(record: EpisodeRecord) -> Range:
     """Return the range of distances between two positions."""
-    # No two positions of n disks are farther apart than from all on one rod to all on another.
+    # No two positions of n disks are farther apart than all disks on one rod and all on another.
     return 0, 2 ** _count_disks(record) - 1
 
 
-class Move(NamedTuple):
-    """A step: whether a shortest solution begins with it, and the moves of a shortest solution after it."""
+class AttemptedMove(NamedTuple):
+    """A move: whether a shortest solution begins with it, and the length of a shortest solution after it."""
 
     optimal: bool
     remaining: int
 
 
-def moves_made(record: EpisodeRecord) -> list[Move]:
-    """Return the moves that were made or attempted, without lost steps."""
+def attempted_moves(record: EpisodeRecord) -> list[AttemptedMove]:
+    """Return the moves, also those that were not allowed, without lost steps."""
     start, goal = decode(record.instance).positions
-    rods, moves = stacks_of_position(start), list[Move]()
+    rods, moves = stacks_of_position(start), list[AttemptedMove]()
     for turn in step_turns(record.turns):
         action = turn.carried_out[0]
         optimal = action in best_moves(rods, goal)
         rods = move_disk(rods, action) or rods
-        moves.append(Move(optimal, shortest_distance(position_of(rods), goal)))
+        moves.append(AttemptedMove(optimal, shortest_distance(position_of(rods), goal)))
     return moves
 
 
 def is_forbidden(turn: TurnRecord) -> bool:
-    """Return whether a turn's move was not allowed, be it named by the reply or taken for it."""
-    by_protocol = turn.events.get("named") is False
-    return turn.outcome is Outcome.ILLEGAL or (by_protocol and turn.reward == ILLEGAL_REWARD)
+    """Return whether a turn's move was not allowed; the protocol may have chosen it, where the reply named none."""
+    chosen_by_protocol = turn.events.get("named") is False  # its outcome is then that of the reply
+    return turn.outcome is Outcome.ILLEGAL or (chosen_by_protocol and turn.reward == ILLEGAL_REWARD)
 
 
 def published_setting(record: EpisodeRecord) -> str | None:
-    """Return the published name of a record's setting; None if it is none of the registered ones."""
+    """Return the published name of a record's setting; None if its puzzle is not a published one."""
     return decode(record.instance).setting
 
 
 def sample_name(record: EpisodeRecord) -> str:
-    """Return the cluster of an episode: the puzzle or, for a registered setting's only puzzle, the attempt."""
+    """Return the cluster of an episode: the puzzle or, in a published setting, which has but one, the attempt."""
     return f"attempt {record.attempt}" if published_setting(record) else record.instance_hash
 
 
@@ -117,30 +117,32 @@ def final_placed_disks(record: EpisodeRecord) -> float:
 
 
 def _score_of_empty_replies(record: EpisodeRecord) -> float:
-    """Return the score of empty replies: "paper" takes them for the first move, "sound" for none."""
+    """Return the score of empty replies: "paper" makes the first move for each of them, "sound" none."""
     rules, towers = HanoiRules(published=True), decode(record.instance)
     if record.options["protocol"] != "paper":
         return float(towers.placed_disks)
+    # The same move again is not allowed and changes nothing, so the first one counts.
     return float(rules.step(rules.begin(towers), 0, _NO_CHANCE).world.placed)
 
 
 def _chance_and_maximum(record: EpisodeRecord) -> tuple[float, float] | None:
-    """Return the expected score of random moves and the maximum; None if not computed or not attainable."""
+    """Return the expected score of random moves and the maximum; None if not computed, not attainable, or equal."""
     towers, steps = decode(record.instance), _step_limit(record)
-    chance = expected_random_score(*towers.positions, steps)
-    enough = steps >= record.proof["minimum"] and chance is not None and chance < towers.level
-    return (chance, float(towers.level)) if chance is not None and enough else None
+    chance, maximum = expected_random_score(*towers.positions, steps), float(towers.level)
+    if chance is None or chance >= maximum or steps < record.proof["minimum"]:
+        return None
+    return chance, maximum
 
 
 def _optimal_rate(record: EpisodeRecord) -> float | None:
     """Return the share of moves that begin a shortest solution; None without moves."""
-    moves = moves_made(record)
+    moves = attempted_moves(record)
     return sum(step.optimal for step in moves) / len(moves) if moves else None
 
 
 def _moves_left(record: EpisodeRecord) -> float:
     """Return the moves of a shortest solution from the final position."""
-    moves = moves_made(record)
+    moves = attempted_moves(record)
     return float(moves[-1].remaining if moves else record.proof["minimum"])
 
 
@@ -174,7 +176,7 @@ METRICS = agent_metrics(
     Metric(
         name="first_mistake",
         of=lambda record: next(
-            (float(number) for number, step in enumerate(moves_made(record), 1) if not step.optimal), None
+            (float(number) for number, step in enumerate(attempted_moves(record), 1) if not step.optimal), None
         ),
         title="First mistake",
         range=lambda record: (1, _step_limit(record)),
@@ -205,7 +207,7 @@ METRICS = agent_metrics(
 SERIES = (
     Series(
         name="optimal",
-        of=lambda record: [float(step.optimal) for step in moves_made(record)],
+        of=lambda record: [float(step.optimal) for step in attempted_moves(record)],
         title="Share of optimal moves",
         low=0,
         high=1,
@@ -213,7 +215,7 @@ SERIES = (
     ),
     Series(
         name="moves_left",
-        of=lambda record: [float(step.remaining) for step in moves_made(record)],
+        of=lambda record: [float(step.remaining) for step in attempted_moves(record)],
         title="Moves left",
         range=_distance_range,
         better="lower",
@@ -238,8 +240,8 @@ def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:
 
 
 def _kinds_of_mistakes(record: EpisodeRecord) -> Iterator[FailureKind]:
-    for turn, move in zip(step_turns(record.turns), moves_made(record), strict=True):
-        if turn.prefix:
+    for turn, move in zip(step_turns(record.turns), attempted_moves(record), strict=True):
+        if turn.prefix:  # the move of a reference player, before the episode was handed over
             continue
         if is_forbidden(turn):
             yield ILLEGAL
@@ -256,7 +258,7 @@ def move_steps(record: EpisodeRecord) -> Iterator[Step]:
     """Yield the moves up to and including the first error."""
     start, goal = decode(record.instance).positions
     rods = stacks_of_position(start)
-    seen = {position_of(rods)}
+    visited = {position_of(rods)}
     for number, turn in enumerate(record.turns):
         if "score" not in turn.events:
             if turn.action is None and turn.reason is not None:
@@ -267,16 +269,16 @@ def move_steps(record: EpisodeRecord) -> Iterator[Step]:
             yield Step(number, unread_reply_kind(turn))
             return
         action = turn.action[0]
-        following = move_disk(rods, action)
-        if following is None or is_forbidden(turn):
+        after = move_disk(rods, action)
+        if after is None or is_forbidden(turn):
             yield Step(number, FORBIDDEN)
             return
         if action not in best_moves(rods, goal):
-            yield Step(number, REVISIT if position_of(following) in seen else DIRECTION)
+            yield Step(number, REVISIT if position_of(after) in visited else DIRECTION)
             return
         yield Step(number)
-        rods = following
-        seen.add(position_of(rods))
+        rods = after
+        visited.add(position_of(rods))
 
 
 FIRST_ERRORS = FirstErrors((DIRECTION, REVISIT, FORBIDDEN), move_steps)
@@ -310,13 +312,13 @@ def reasoning(state: AgentState[Towers, Puzzle]) -> str:
     rods = state.world.rods
     position = position_of(rods)
     largest = max(disk for disk in range(len(position)) if position[disk] != goal[disk])
-    away = [disk for disk in range(largest) if position[disk] in (position[largest], goal[largest])]
-    way = f"Disks {', '.join(map(str, away))} have to leave these rods first. " if away else ""
-    start, end = MOVES[best_moves(rods, goal)[0]]
+    disks_in_way = [disk for disk in range(largest) if position[disk] in (position[largest], goal[largest])]
+    way = f"Disks {', '.join(map(str, disks_in_way))} have to leave these rods first. " if disks_in_way else ""
+    source, target = MOVES[best_moves(rods, goal)[0]]
     return (
         f"The largest disk that is not where it has to be is {largest}: from rod {ROD_NAMES[position[largest]]} to "
         f"{ROD_NAMES[goal[largest]]}. {way}A shortest solution has {shortest_distance(position, goal)} moves left and "
-        f"begins with the top disk of {ROD_NAMES[start]} to {ROD_NAMES[end]}."
+        f"begins with the top disk of {ROD_NAMES[source]} to {ROD_NAMES[target]}."
     )
 
 

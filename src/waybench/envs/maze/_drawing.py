@@ -18,11 +18,11 @@ from waybench._svg import (
     walk_group,
 )
 from waybench.core import Board, Json, Picture, Scene, Tile, TurnRecord, TypedAction, plural
-from waybench.envs.maze._game import Maze, MazeState
+from waybench.envs.maze._game import Maze, MazeState, Movement
 from waybench.envs.spaces._lattice import DIRECTIONS, Lattice
 
-LARGE = 41
-_TRAIL, _ENDS, _HIT = "#0072b2", "#009e73", "#d55e00"
+LARGE = 41  # dimension above which a drawing takes the whole width of a page
+_TRAIL, _OPENINGS, _HIT = "#0072b2", "#009e73", "#d55e00"
 
 
 class MazeLeg(NamedTuple):
@@ -30,15 +30,15 @@ class MazeLeg(NamedTuple):
 
     Attributes:
         start: The cell where the player stood.
-        moves: (direction, cells) carried out.
-        blocked: (direction, cells) from where the moves end to the last cell before an obstacle; None if there was
-            no illegal movement.
+        moves: The movements that were carried out.
+        to_obstacle: The direction of an illegal movement and the free cells in this direction, up to the obstacle that
+            the drawing marks; None if there was no illegal movement. Nothing of an illegal movement is carried out.
         turn: Number of the turn, from 1.
     """
 
     start: int
-    moves: tuple[tuple[str, int], ...]
-    blocked: tuple[str, int] | None
+    moves: tuple[Movement, ...]
+    to_obstacle: Movement | None
     turn: int = 0
 
 
@@ -47,8 +47,8 @@ def scene(maze: Maze, turns: Sequence[TurnRecord]) -> Scene:
     legs = list(turn_legs(maze, turns))
     label = maze_label(maze)
     if legs:
-        moved = sum(length for leg in legs for _, length in leg.moves)
-        label += f", {plural(moved, 'step')} walked in {plural(len(turns), 'request')}"
+        step_count = sum(length for leg in legs for _, length in leg.moves)
+        label += f", {plural(step_count, 'step')} walked in {plural(len(turns), 'request')}"
     return maze_scene(maze, legs, label)
 
 
@@ -60,7 +60,7 @@ def maze_label(maze: Maze) -> str:
 
 def maze_scene(maze: Maze, legs: Sequence[MazeLeg], label: str, veil: str = "") -> Scene:
     """Return the scene of a maze with the effects of turns; `veil` is a shape over the board, below the paths."""
-    wide = min(0.6, 0.1 + 0.014 * maze.size)  # in cells: a line stays visible where cells are small
+    line_width = min(0.6, 0.1 + 0.014 * maze.size)  # in cells: a line stays visible where cells are small
     return Scene(
         "maze maze-large" if maze.size > LARGE else "maze",
         label,
@@ -68,10 +68,10 @@ def maze_scene(maze: Maze, legs: Sequence[MazeLeg], label: str, veil: str = "") 
         board=floor_plan(maze.lattice),
         parts=[
             veil,
-            _shortest_path_svg(maze, wide),
-            _retraced_path_svg(maze, legs, wide),
-            *(_leg_svg(maze, leg, wide) for leg in legs),
-            *_entrance_and_exit_svg(maze, wide),
+            _shortest_path_svg(maze, line_width),
+            _retraced_path_svg(maze, legs, line_width),
+            *(_leg_svg(maze, leg, line_width) for leg in legs),
+            *_entrance_and_exit_svg(maze, line_width),
         ],
     )
 
@@ -89,30 +89,31 @@ def turn_legs(maze: Maze, turns: Iterable[TurnRecord]) -> Iterator[MazeLeg]:
     """Yield the leg of each turn whose plan was carried out, wholly or in part."""
     at = maze.entrance
     for number, turn in enumerate(turns, start=1):
-        action = turn.carried_out
-        if action is None:
+        plan = turn.carried_out
+        if plan is None:
             continue
         illegal: dict[str, Json] | None = turn.events.get("illegal")
-        moves = tuple(_movements_made(action, turn.events["moved"]))
+        moves = tuple(_movements_made(plan, turn.events["moved"]))
         start, at = at, _cell_after(maze, at, moves)
-        blocked = None
+        to_obstacle = None
         if illegal:
             direction = str(illegal["direction"])
-            blocked = (direction, maze.lattice.count_free_ahead(at, direction))
-        yield MazeLeg(start, moves, blocked, number)
+            to_obstacle = Movement(direction, maze.lattice.count_free_ahead(at, direction))
+        yield MazeLeg(start, moves, to_obstacle, number)
 
 
-def _movements_made(action: Sequence[tuple[str, int]], moved: int) -> Iterator[tuple[str, int]]:
-    """Yield the first movements of a plan, as (direction, cells), up to a total of `moved` cells."""
-    for direction, length in action:
-        walked = min(length, moved)
+def _movements_made(plan: Sequence[tuple[str, int]], cell_count: int) -> Iterator[Movement]:
+    """Yield the first movements of a plan, up to a total of `cell_count` cells."""
+    for direction, length in plan:
+        walked = min(length, cell_count)
         if not walked:
             return
-        yield direction, walked
-        moved -= walked
+        yield Movement(direction, walked)
+        cell_count -= walked
 
 
 def _cell_after(maze: Maze, cell: int, moves: Iterable[tuple[str, int]]) -> int:
+    """Return the cell where moves from a cell end."""
     for direction, length in moves:
         dx, dy = DIRECTIONS[direction]
         cell += length * (dx + dy * maze.lattice.width)
@@ -133,32 +134,32 @@ def floor_plan(lattice: Lattice) -> list[str]:
 def _path_data(maze: Maze, start: int, moves: Iterable[tuple[str, int]]) -> str:
     """Return the SVG path data of moves from a cell."""
     x, y = _cell_middle(maze, start)
-    steps = {"up": "v-", "down": "v", "left": "h-", "right": "h"}
-    return f"M{x} {y}" + "".join(f"{steps[direction]}{length}" for direction, length in moves)
+    commands = {"up": "v-", "down": "v", "left": "h-", "right": "h"}
+    return f"M{x} {y}" + "".join(f"{commands[direction]}{length}" for direction, length in moves)
 
 
 def _shortest_path_svg(maze: Maze, line_width: float) -> str:
     directions = maze.lattice.shortest_path(maze.entrance, maze.exit) or ()
-    legs = ((direction, length) for direction, _, length in runs_of_equal_cells(directions))
-    way = _path_data(maze, maze.entrance, legs)
+    moves = ((direction, length) for direction, _, length in runs_of_equal_cells(directions))
     dashes = f'stroke-dasharray="{1.2 * line_width:g} {line_width:g}"'
-    return path("maze-shortest reference", "#e69f00", 0.5 * line_width, [way], dashes)
+    line = _path_data(maze, maze.entrance, moves)
+    return path("maze-shortest reference", "#e69f00", 0.5 * line_width, [line], dashes)
 
 
 def _retraced_path_svg(maze: Maze, legs: Iterable[MazeLeg], line_width: float) -> str:
     """Return a pale, wide line below the trail where it goes more than once, which the trail alone does not show."""
-    edges: Counter[tuple[int, int]] = Counter()
+    walk_counts: Counter[tuple[int, int]] = Counter()  # (upper or left cell, step to the other cell) -> times walked
     for leg in legs:
         cell = leg.start
         for move in leg.moves:
             end = _cell_after(maze, cell, [move])
-            step = abs(end - cell) // move[1]
-            edges.update((first, step) for first in range(min(cell, end), max(cell, end), step))
+            step = abs(end - cell) // move.cells  # 1, or a row
+            walk_counts.update((first, step) for first in range(min(cell, end), max(cell, end), step))
             cell = end
     lines = (
         _path_data(maze, cell, [("right" if step == 1 else "down", 1)])
-        for (cell, step), times in sorted(edges.items())
-        if times > 1
+        for (cell, step), count in sorted(walk_counts.items())
+        if count > 1
     )
     return path("maze-again", _TRAIL, 2.6 * line_width, lines, f'stroke-opacity="0.3" {ROUND}')
 
@@ -166,28 +167,28 @@ def _retraced_path_svg(maze: Maze, legs: Iterable[MazeLeg], line_width: float) -
 def _leg_svg(maze: Maze, leg: MazeLeg, line_width: float) -> str:
     """Return the shapes of a turn's leg, with a dot at its end or a cross where it hit an obstacle."""
     end = _cell_after(maze, leg.start, leg.moves)
-    shapes = path(
-        "maze-trail", _TRAIL, line_width, [_path_data(maze, leg.start, leg.moves)] if leg.moves else [], ROUND
-    )
-    if leg.blocked is None:
+    trail = [_path_data(maze, leg.start, leg.moves)] if leg.moves else []
+    shapes = path("maze-trail", _TRAIL, line_width, trail, ROUND)
+    if leg.to_obstacle is None:
         shapes += circle("maze-stop", _TRAIL, 0, _cell_middle(maze, end), line_width)
     else:
-        direction, length = leg.blocked
-        (dx, dy), (x, y) = DIRECTIONS[direction], _cell_middle(maze, _cell_after(maze, end, [leg.blocked]))
-        # The cross sits where the obstacle begins; at the maze's own edge it stays inside.
-        at, thick = point((x + 0.4 * dx, y + 0.4 * dy)), 0.5 * line_width
-        way = _path_data(maze, end, [leg.blocked] if length else [])
-        shapes += path("maze-hit", _HIT, thick, [f"{way}L{at}"], f'{ROUND} stroke-dasharray="0 {2 * thick:g}"')
-        shapes += path("maze-hit", _HIT, thick, [f"M{at}{cross(1.2 * line_width)}"], ROUND)
+        direction, free_count = leg.to_obstacle
+        (dx, dy), (x, y) = DIRECTIONS[direction], _cell_middle(maze, _cell_after(maze, end, [leg.to_obstacle]))
+        # The cross is where the obstacle begins, but within the maze at its edge.
+        cross_middle, hit_width = point((x + 0.4 * dx, y + 0.4 * dy)), 0.5 * line_width
+        free_line = _path_data(maze, end, [leg.to_obstacle] if free_count else [])
+        dots = f'{ROUND} stroke-dasharray="0 {2 * hit_width:g}"'
+        shapes += path("maze-hit", _HIT, hit_width, [f"{free_line}L{cross_middle}"], dots)
+        shapes += path("maze-hit", _HIT, hit_width, [f"M{cross_middle}{cross(1.2 * line_width)}"], ROUND)
     return walk_group(leg.turn, sum(length for _, length in leg.moves), shapes)
 
 
 def _entrance_and_exit_svg(maze: Maze, line_width: float) -> Iterator[str]:
     """Yield the ring of the entrance and the square of the exit."""
-    radius, thick = max(0.34, 0.014 * maze.size), 0.6 * line_width
+    radius, stroke_width = max(0.34, 0.014 * maze.size), 0.6 * line_width  # in cells, visible in large mazes, too
     x, y = _cell_middle(maze, maze.exit)
-    yield circle("maze-start", _ENDS, thick, _cell_middle(maze, maze.entrance), radius)
-    yield box("maze-exit", _ENDS, thick, (x - radius, y - radius), (2 * radius, 2 * radius))
+    yield circle("maze-start", _OPENINGS, stroke_width, _cell_middle(maze, maze.entrance), radius)
+    yield box("maze-exit", _OPENINGS, stroke_width, (x - radius, y - radius), (2 * radius, 2 * radius))
 
 
 _WALL, _PATH, _UNSEEN = Tile("█", "#3b4252"), Tile("", "#ffffff"), Tile("░", "#9aa3b2")
@@ -203,15 +204,16 @@ def board(state: MazeState, turns: Sequence[TurnRecord]) -> Board:
 def maze_board(maze: Maze, at: int, is_known: Callable[[int], bool]) -> Board:
     """Return the board of a maze with the player at a cell; cells that are not known are hidden."""
 
-    def tile(cell: int) -> Tile:
+    def tile_of_cell(cell: int) -> Tile:
         if cell == at:
             return _HERE
         if not is_known(cell):
             return _UNSEEN
         return _EXIT if cell == maze.exit else _PATH if maze.lattice.cells[cell] else _WALL
 
-    wide, (x, y) = maze.lattice.width, maze.lattice.position(at)
-    rows = [[tile(cell) for cell in range(start, start + wide)] for start in range(0, len(maze.lattice.cells), wide)]
+    width, (x, y) = maze.lattice.width, maze.lattice.position(at)
+    tiles = list(map(tile_of_cell, range(len(maze.lattice.cells))))
+    rows = [tiles[start : start + width] for start in range(0, len(tiles), width)]
     return Board(rows=rows, at=(y, x), numbered=True)
 
 

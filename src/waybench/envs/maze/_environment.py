@@ -70,10 +70,10 @@ from waybench.envs.spaces._lattice import Lattice
 GENERATOR = 1  # raised whenever the same key would give other mazes
 PER_DIMENSION = 10
 SIDES = ("top", "bottom", "left", "right")
-PAIRS = tuple(f"{a}-{b}" for a in SIDES for b in SIDES if a != b)
+SIDE_PAIRS = tuple(f"{a}-{b}" for a in SIDES for b in SIDES if a != b)
 
-_ENUMERATED = 7  # up to this dimension a level's mazes can be listed, and a set is a shuffle of the list
-_DEALT = 64  # beyond it, this many items in a row (or as many as there are) have different openings
+_LARGEST_LISTED = 7  # up to this dimension all mazes of a level are listed, and a set is a shuffle of the list
+_MOST_OPENINGS = 64  # beyond it, so many items in a row (or as many as there are) have different openings
 
 STYLE_OPTIONS = (
     Option(
@@ -94,7 +94,7 @@ STYLE_OPTIONS = (
     Option(
         name="sides",
         default="top-bottom",
-        choices=("any", *PAIRS),
+        choices=("any", *SIDE_PAIRS),
         doc='Sides of entrance and exit; "any": two different ones, drawn for each maze. From top to bottom there are '
         "20 mazes at dimension 5 and 1476 at dimension 7 (with the default loops), so the sets of two keys overlap.",
     ),
@@ -117,6 +117,9 @@ _COMPILED_FROM = 4_000_000  # cells drawn in a process, which took longer than i
 _drawn = Counter[str]()
 
 Passages = tuple[tuple[int, int], ...]
+"""Pairs of room numbers."""
+Openings = tuple[int, int]
+"""Cell numbers of entrance and exit."""
 Shape = tuple[int, int]
 """Number of rows and of columns."""
 
@@ -125,12 +128,12 @@ class MazeSource(Source[Maze]):
     """Mazes of one key, dimension and style.
 
     Rooms lie at odd rows and columns; a spanning tree joins them, some more walls are opened, and one opening in each
-    of two sides is entrance and exit. Where a side is even, one of the lines between rooms is there twice. The first
-    ten mazes of a level differ from each other for certain: up to dimension 7 a set is a shuffle of all mazes of its
-    level, beyond it no two of the first ten have the same openings (nor of the first 16, 25, 36, ... up to 64, as many
-    as the rooms allow). Where a level holds fewer than ten mazes with the requested loops (dimension 5, top to bottom:
-    4), any number of loops is used (20 mazes), and where a level holds fewer mazes than requested, they repeat from the
-    start.
+    of two sides is entrance and exit. A maze with an even number of rows or columns is one of the next smaller odd
+    number, with a row or column between rooms doubled. The first ten mazes of a level always differ: up to dimension 7
+    a set is a shuffle of all mazes of its level, beyond it no two of the first ten have the same openings (nor of the
+    first 16, 25, 36, ... up to 64, as many as the rooms allow). Where a level holds fewer than ten mazes with the
+    requested loops (dimension 5, top to bottom: 4), any number of loops is used (20 mazes), and where a level holds
+    fewer mazes than requested, they repeat from the start.
 
     Raises:
         UsageError: If the dimension is out of range.
@@ -143,32 +146,33 @@ class MazeSource(Source[Maze]):
         aspect: float = options.get("aspect", 1.0)
         shorter = max(SMALLEST, round(size * min(aspect, 1 / aspect)))
         rows, columns = (shorter, size) if aspect > 1 else (size, shorter)
-        # The odd shape that is drawn; an even side has one line more.
-        self._shape: Shape = (rows - 1 + rows % 2, columns - 1 + columns % 2)
-        self._is_even = rows % 2 == 0, columns % 2 == 0
+        self._shape: Shape = (rows - 1 + rows % 2, columns - 1 + columns % 2)  # odd; lines are doubled afterwards
+        are_even = rows % 2 == 0, columns % 2 == 0
+        self._doubles_lines = any(are_even)
         self._loops: float = options["loops"]
         self._algorithm: str = options["algorithm"]
         self._sides: str = options["sides"]
         self._style = f"{self._loops:g} {self._algorithm} {self._sides}{f' {aspect:g}' if aspect != 1 else ''}"
         self._items = Stream(*self._stream_key("item"))
-        # The rows, and the columns, one of which is there twice; 0 alone where the side is odd.
+        # The rows, and the columns, of which one is doubled; only 0, which doubles none, where their number is odd.
         self._lines = [
-            range(2, side - 1, 2) if even else (0,) for side, even in zip(self._shape, self._is_even, strict=True)
+            range(2, count - 1, 2) if is_even else (0,) for count, is_even in zip(self._shape, are_even, strict=True)
         ]
-        self._dealt = min(_count_opening_pairs(self._shape, self._sides), _DEALT)
-        self._opened = _count_loops(self._loops, (self._shape[0] // 2 - 1) * (self._shape[1] // 2 - 1))
+        self._pack_size = min(_count_opening_pairs(self._shape, self._sides), _MOST_OPENINGS)
+        wall_count = (self._shape[0] // 2 - 1) * (self._shape[1] // 2 - 1)  # between rooms, beside a spanning tree
+        self._loop_count = _count_loops(self._loops, wall_count)
 
     @property
     def space(self) -> int | None:
         """The number of different mazes of this level; None where they cannot be listed (dimension 9 and up)."""
-        return len(self._enumerated_mazes) * len(self._line_pairs) if self._is_enumerated else None
+        return len(self._listed_mazes) * len(self._line_pairs) if self._is_listed else None
 
     def item(self, index: int) -> Item[Maze]:
         """Return a maze with its proof; ids are the dimension and the number from 01: 501, 502, ..."""
-        kernel = None if self._is_enumerated else _kernel_if_worthwhile(self._shape)
+        kernel = None if self._is_listed else _kernel_if_worthwhile(self._shape)
         maze = self._draw_maze(index, kernel)
-        number = f"{self.size}{index + 1:02d}" if index < 99 else f"{self.size}-{index + 1}"
-        return Item(maze, number, self.size, self.key, index, (kernel or _game).prove(maze))
+        item_id = f"{self.size}{index + 1:02d}" if index < 99 else f"{self.size}-{index + 1}"
+        return Item(maze, item_id, self.size, self.key, index, (kernel or _game).prove(maze))
 
     def _stream_key(self, *names: str | int) -> tuple[str | int, ...]:
         """Return the key of one of this level's random streams."""
@@ -177,36 +181,34 @@ class MazeSource(Source[Maze]):
     def _draw_maze(self, index: int, kernel: Any) -> Maze:
         """Draw the maze of an index, in compiled code if the kernel module is given."""
         shape, rng = self._shape, self._items.child(index)
-        if self._is_enumerated:
-            space = len(self._enumerated_mazes) * len(self._line_pairs)
+        if self._is_listed:
+            space = len(self._listed_mazes) * len(self._line_pairs)
             card = _shuffled_numbers(self._stream_key("order"), space, space)[index % space]
-            return double_lines(
-                build_maze(shape, *self._enumerated_mazes[card // len(self._line_pairs)]),
-                *self._line_pairs[card % len(self._line_pairs)],
-            )
-        # Entrance and exit are dealt from a shuffled pack, so that items differ even where all walls are opened.
-        number, card = divmod(index, self._dealt)
-        ends = _shuffled_opening_pairs(self._stream_key("openings", number), shape, self._sides)[card]
+            maze_number, line_number = divmod(card, len(self._line_pairs))
+            return double_lines(build_maze(shape, *self._listed_mazes[maze_number]), *self._line_pairs[line_number])
+        # Entrance and exit are dealt from shuffled packs, so that items differ even where all walls are opened.
+        pack, card = divmod(index, self._pack_size)
+        openings = _shuffled_opening_pairs(self._stream_key("openings", pack), shape, self._sides)[card]
         if kernel is not None:
-            return double_lines(*kernel.draw_maze(rng, shape, self._algorithm, self._opened, ends, self._lines))
+            return double_lines(*kernel.draw_maze(rng, shape, self._algorithm, self._loop_count, openings, self._lines))
         tree, walls = spanning_tree(shape[1] // 2, shape[0] // 2, self._algorithm, rng)
         rng.shuffle(walls)
-        maze = build_maze(shape, (*tree, *walls[: self._opened]), *ends)
-        return double_lines(maze, *(rng.choice(lines) for lines in self._lines)) if any(self._is_even) else maze
+        maze = build_maze(shape, (*tree, *walls[: self._loop_count]), *openings)
+        return double_lines(maze, *(rng.choice(lines) for lines in self._lines)) if self._doubles_lines else maze
 
     @property
-    def _is_enumerated(self) -> bool:
-        """Whether all mazes of this level can be listed."""
-        return max(self._shape) <= _ENUMERATED
+    def _is_listed(self) -> bool:
+        """Whether the level is so small that all its mazes are listed."""
+        return max(self._shape) <= _LARGEST_LISTED
 
     @property
-    def _enumerated_mazes(self) -> list[tuple[Passages, int, int]]:
+    def _listed_mazes(self) -> list[tuple[Passages, int, int]]:
         """All mazes of this level as (passages, entrance, exit), before lines are doubled."""
-        return _enumerate_mazes(self._shape, self._loops, self._sides)
+        return _list_mazes(self._shape, self._loops, self._sides)
 
     @property
     def _line_pairs(self) -> list[tuple[int, ...]]:
-        """All (row, column) that can be doubled, 0 for none."""
+        """All (row, column) that can be doubled; 0 doubles none."""
         return list(product(*self._lines))
 
 
@@ -217,32 +219,34 @@ def _kernel_if_worthwhile(shape: Shape) -> Any:
 
 
 def _count_rooms_along(shape: Shape, side: str) -> int:
-    return shape[1 if side in ("top", "bottom") else 0] // 2
+    rows, columns = shape
+    return (columns if side in ("top", "bottom") else rows) // 2
 
 
 def _count_opening_pairs(shape: Shape, sides: str) -> int:
     """Return the number of different pairs of an entrance and an exit."""
-    pairs = (pair.split("-") for pair in (PAIRS if sides == "any" else (sides,)))
+    pairs = (pair.split("-") for pair in (SIDE_PAIRS if sides == "any" else (sides,)))
     return sum(_count_rooms_along(shape, a) * _count_rooms_along(shape, b) for a, b in pairs)
 
 
-def _opening_pair(shape: Shape, sides: str, number: int) -> tuple[int, int]:
-    """Return the cell numbers of entrance and exit of the pair with a number, counted from 0."""
-    for pair in PAIRS if sides == "any" else (sides,):
+def _opening_pair(shape: Shape, sides: str, number: int) -> Openings:
+    """Return the pair of entrance and exit with a number, counted from 0 over all pairs of sides."""
+    for pair in SIDE_PAIRS if sides == "any" else (sides,):
         count = _count_opening_pairs(shape, pair)
         if number < count:
-            a, b = pair.split("-")
-            i, j = divmod(number, _count_rooms_along(shape, b))
-            return opening_cell(shape, a, i), opening_cell(shape, b, j)
+            entrance_side, exit_side = pair.split("-")
+            entrance_room, exit_room = divmod(number, _count_rooms_along(shape, exit_side))
+            return opening_cell(shape, entrance_side, entrance_room), opening_cell(shape, exit_side, exit_room)
         number -= count
     raise ValueError(f"there are no openings {number}")
 
 
 @lru_cache(maxsize=32)  # the items of a set follow one another
-def _shuffled_opening_pairs(stream_key: tuple[str | int, ...], shape: Shape, sides: str) -> list[tuple[int, int]]:
-    """Return the first pairs of entrance and exit in random order, at most `_DEALT`."""
-    pack = _count_opening_pairs(shape, sides)
-    return [_opening_pair(shape, sides, card) for card in _shuffled_numbers(stream_key, pack, min(pack, _DEALT))]
+def _shuffled_opening_pairs(stream_key: tuple[str | int, ...], shape: Shape, sides: str) -> list[Openings]:
+    """Return pairs of entrance and exit in random order, at most 64."""
+    count = _count_opening_pairs(shape, sides)
+    cards = _shuffled_numbers(stream_key, count, min(count, _MOST_OPENINGS))
+    return [_opening_pair(shape, sides, card) for card in cards]
 
 
 @lru_cache(maxsize=32)  # the items of a set follow one another
@@ -252,16 +256,16 @@ def _shuffled_numbers(stream_key: tuple[str | int, ...], size: int, count: int) 
 
 
 def _count_loops(share: float, walls: int) -> int:
-    """Return how many walls a share of them is, at least 1 if the share is above 0."""
+    """Return how many of `walls` walls are opened for a share of loops, at least 1 if the share is above 0."""
     return max(1, round(share * walls)) if share > 0 else 0
 
 
 def opening_cell(shape: Shape, side: str, room: int) -> int:
     """Return the cell number of the opening beside the n-th room of a side, counted from 0."""
-    (rows, columns), along = shape, 2 * room + 1
+    (rows, columns), line = shape, 2 * room + 1  # the room's row or column
     if side in ("top", "bottom"):
-        return along if side == "top" else columns * (rows - 1) + along
-    return columns * along if side == "left" else columns * along + columns - 1
+        return line if side == "top" else columns * (rows - 1) + line
+    return columns * line if side == "left" else columns * line + columns - 1
 
 
 def build_maze(shape: Shape, passages: Passages, entrance: int, exit_: int) -> Maze:
@@ -269,7 +273,7 @@ def build_maze(shape: Shape, passages: Passages, entrance: int, exit_: int) -> M
     closed, rooms = _closed_rooms(shape)
     cells = bytearray(closed)
     for a, b in passages:
-        cells[(rooms[a] + rooms[b]) // 2] = 1
+        cells[(rooms[a] + rooms[b]) // 2] = 1  # the cell half way between two rooms
     cells[entrance] = cells[exit_] = 1
     return Maze(Lattice(shape[1], shape[0], bytes(cells)), entrance, exit_)
 
@@ -283,21 +287,22 @@ def _closed_rooms(shape: Shape) -> tuple[bytes, list[int]]:
 
 
 @lru_cache(maxsize=32)
-def _enumerate_mazes(shape: Shape, loops: float, sides: str) -> list[tuple[Passages, int, int]]:
+def _list_mazes(shape: Shape, loops: float, sides: str) -> list[tuple[Passages, int, int]]:
     """Return all mazes of a shape and style as (passages, entrance, exit)."""
-    rows, columns = shape[0] // 2, shape[1] // 2
-    rooms, passages = rows * columns, neighbouring_rooms(rows, columns)
-    walls = len(passages) - (rooms - 1)  # that are left by a spanning tree
-    openings = [_opening_pair(shape, sides, card) for card in range(_count_opening_pairs(shape, sides))]
+    rows, columns = shape[0] // 2, shape[1] // 2  # of rooms
+    n_rooms, passages = rows * columns, neighbouring_rooms(rows, columns)
+    n_walls = len(passages) - (n_rooms - 1)  # that are left by a spanning tree
+    opening_pairs = [_opening_pair(shape, sides, card) for card in range(_count_opening_pairs(shape, sides))]
 
-    def passage_sets(opened: int) -> list[Passages]:
+    def passage_sets(n_loops: int) -> list[Passages]:
         """Return all sets of passages that connect the rooms with this number of loops."""
-        return [chosen for chosen in combinations(passages, rooms - 1 + opened) if connects_all_rooms(chosen, rooms)]
+        candidates = combinations(passages, n_rooms - 1 + n_loops)
+        return [candidate for candidate in candidates if connects_all_rooms(candidate, n_rooms)]
 
-    all_shapes = passage_sets(_count_loops(loops, walls))
-    if len(all_shapes) * len(openings) < PER_DIMENSION:
-        all_shapes = [shape for opened in range(walls + 1) for shape in passage_sets(opened)]
-    return [(shape, *ends) for shape in all_shapes for ends in openings]
+    mazes = passage_sets(_count_loops(loops, n_walls))
+    if len(mazes) * len(opening_pairs) < PER_DIMENSION:  # too few, so that any number of loops is used
+        mazes = [maze for n_loops in range(n_walls + 1) for maze in passage_sets(n_loops)]
+    return [(maze, *openings) for maze in mazes for openings in opening_pairs]
 
 
 def neighbouring_rooms(rows: int, columns: int) -> list[tuple[int, int]]:
@@ -308,11 +313,11 @@ def neighbouring_rooms(rows: int, columns: int) -> list[tuple[int, int]]:
 
 def connects_all_rooms(passages: Passages, n_rooms: int) -> bool:
     """Return whether passages connect all of `n_rooms` rooms."""
-    piece = list(range(n_rooms))
+    component_of_room = list(range(n_rooms))
     for a, b in passages:
-        if piece[a] != piece[b]:
-            piece = [piece[a] if p == piece[b] else p for p in piece]
-    return len(set(piece)) == 1
+        first, second = component_of_room[a], component_of_room[b]
+        component_of_room = [first if component == second else component for component in component_of_room]
+    return len(set(component_of_room)) == 1
 
 
 PLAY_OPTIONS = (
@@ -426,16 +431,16 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
 def known_horizon(rate: float, dimensions: Iterable[int], mazes: int = 100) -> float:
     """Return the dimension at which an oracle that errs at a rate solves half of the mazes with a single plan.
 
-    It is interpolated between two dimensions on a logarithmic scale, from the mean probability of success over so many
-    mazes of each dimension, the smallest first. The rate is the probability of an error in each step.
+    The value is interpolated between two of `dimensions`, which rise, on a logarithmic scale, from the mean probability
+    of success over `mazes` mazes of each dimension. `rate` is the probability of an error in each step.
 
     Raises:
         ValueError: If the oracle solves half of the mazes of the largest dimension.
     """
-    below, share = 0, 1.0
+    lower, lower_success = 0, 1.0
     for dimension in dimensions:
-        here = fmean(noisy_success(item.instance, rate) for item in ALICIA.source(level=dimension).head(mazes))
-        if here < 0.5 and below:
-            return below * (dimension / below) ** ((share - 0.5) / (share - here))
-        below, share = dimension, here
+        success = fmean(noisy_success(item.instance, rate) for item in ALICIA.source(level=dimension).head(mazes))
+        if success < 0.5 and lower:
+            return lower * (dimension / lower) ** ((lower_success - 0.5) / (lower_success - success))
+        lower, lower_success = dimension, success
     raise ValueError(f"{rate} is too small a rate: half of the largest mazes are solved")

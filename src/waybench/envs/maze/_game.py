@@ -29,7 +29,7 @@ SMALLEST = 5
 LARGEST = 1001
 
 _DIGITS = bytes.maketrans(b"\0\1", b"01")
-_FEW_WAYS = bytes(ways for ways in range(16) if ways.bit_count() < 3)  # those of cells that are no junctions
+_NO_JUNCTIONS = bytes(bits for bits in range(16) if bits.bit_count() < 3)  # a bit for each open neighbour of a cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +53,22 @@ class Maze(Instance):
 
     def rows(self, player: int | None = None) -> list[list[int | str]]:
         """Return the matrix: 1 for a path, 0 for a wall, "X" where the player is (the entrance by default)."""
-        flat: list[int | str] = list(self.lattice.cells)
-        flat[self.entrance if player is None else player] = "X"
+        cells: list[int | str] = list(self.lattice.cells)
+        cells[self.entrance if player is None else player] = "X"
         width = self.lattice.width
-        return [flat[i : i + width] for i in range(0, len(flat), width)]
+        return [cells[start : start + width] for start in range(0, len(cells), width)]
 
     def lines(self, player: int | None = None, *, commas: bool = False) -> list[str]:
         """Return the rows of the matrix as texts of 0, 1 and X, with or without commas between these signs."""
-        signs, wide = bytearray(self.lattice.cells.translate(_DIGITS)), self.lattice.width
+        signs, row_length = bytearray(self.lattice.cells.translate(_DIGITS)), self.lattice.width
         signs[self.entrance if player is None else player] = ord("X")
         if commas:
-            spread = bytearray(b",") * (2 * len(signs))
-            spread[::2] = signs
-            signs, wide = spread, 2 * wide
+            signs_and_commas = bytearray(b",") * (2 * len(signs))
+            signs_and_commas[::2] = signs
+            signs, row_length = signs_and_commas, 2 * row_length
         text = signs.decode()
-        return [text[row : row + wide - commas] for row in range(0, len(text), wide)]
+        # The comma that ends a row is left out.
+        return [text[start : start + row_length - commas] for start in range(0, len(text), row_length)]
 
     def canonical(self) -> str:
         return "\n".join(self.lines())
@@ -97,15 +98,17 @@ def prove(maze: Maze) -> dict[str, Json]:
     path = maze.lattice.shortest_path(maze.entrance, maze.exit)
     if path is None:
         raise DataError("maze: the exit cannot be reached from the entrance")
-    far, cells = maze.lattice.distances(maze.exit), maze.lattice.cells
-    if far.count(-1) > cells.count(0):  # some open cells cannot be reached, and do not count
-        cells = bytes(map((-1).__lt__, far))
-    ways = int.from_bytes(maze.lattice.open_neighbour_bits(), "little") & int.from_bytes(cells, "little") * 15
+    distances, cells = maze.lattice.distances(maze.exit), maze.lattice.cells
+    if distances.count(-1) > cells.count(0):  # some open cells cannot be reached, and do not count
+        cells = bytes(distance >= 0 for distance in distances)
+    # A byte for each cell, with a bit for each open neighbour; as one long number, in which 15 * 1 keeps the four bits
+    # of an open cell and 15 * 0 none of a wall's.
+    neighbour_bits = int.from_bytes(maze.lattice.open_neighbour_bits(), "little") & int.from_bytes(cells, "little") * 15
     return {
         "minimum": len(path),
         "solution": movements_of_path(path),
-        "loops": ways.bit_count() // 2 - cells.count(1) + 1,
-        "junctions": len(ways.to_bytes(len(cells), "little").translate(None, _FEW_WAYS)),
+        "loops": neighbour_bits.bit_count() // 2 - cells.count(1) + 1,  # passages - cells + 1; both ends have a bit
+        "junctions": len(neighbour_bits.to_bytes(len(cells), "little").translate(None, _NO_JUNCTIONS)),
     }
 
 
@@ -116,7 +119,7 @@ def decode(data: Json) -> Maze:
     entrance. The one other opening in the border is the exit.
 
     Raises:
-        DataError: If it is no such maze; the message names the row.
+        DataError: For any other data; the message names the row.
     """
     check_known_fields(data, ("maze",))
     matrix = data.get("maze") if is_object(data) else data
@@ -126,9 +129,9 @@ def decode(data: Json) -> Maze:
     rows = [[signs.get(sign, sign) for sign in row.rstrip("\r\n")] if isinstance(row, str) else row for row in matrix]
     height = len(rows)
     width = len(rows[0]) if rows else 0
-    for count, what in ((height, "row"), (width, "column")):
+    for count, unit in ((height, "row"), (width, "column")):
         if not SMALLEST <= count <= LARGEST:
-            raise DataError(f"maze: the matrix has {plural(count, what)}; give {SMALLEST} to {LARGEST}")
+            raise DataError(f"maze: the matrix has {plural(count, unit)}; give {SMALLEST} to {LARGEST}")
     cells = bytearray()
     entrances: list[int] = []
     for y, row in enumerate(rows):
@@ -156,9 +159,9 @@ def decode(data: Json) -> Maze:
 def isomorph(maze: Maze, key: str, number: int) -> Maze:
     """Return the maze after one of its three rotations, which the set's key and number determine.
 
-    By 90 degrees a rectangle exchanges its sides. Three sets in a row, from the first one on, have all three. A maze
-    that is symmetrical itself can stay as it is. Mirrored mazes are left out: there, a player that keeps a hand on the
-    wall goes another way.
+    A rotation by 90 degrees exchanges the sides of a rectangle. Three sets in a row, from the first set on, have all
+    three rotations. A rotation can leave a symmetrical maze as it is. Mirrored mazes are left out: there, a player that
+    keeps a hand on the wall goes another way.
     """
     symmetry = isomorphic_appearance(ROTATIONS, number, "maze", key, maze.hash)
     lattice = maze.lattice
@@ -174,12 +177,13 @@ def isomorph(maze: Maze, key: str, number: int) -> Maze:
 
 
 def double_lines(maze: Maze, row: int, column: int) -> Maze:
-    """Return a maze with a row and a column between rooms doubled, which lengthens passages; 0 for none."""
+    """Return a maze with a row and a column between rooms doubled, which lengthens passages; 0 doubles none."""
     if not row and not column:
         return maze
     lattice = maze.lattice
     rows = [line[: column + 1] + line[column:] if column else line for line in lattice.rows()]
-    rows[row:row] = rows[row : row + 1] if row else []
+    if row:
+        rows.insert(row, rows[row])
     width = len(rows[0])
 
     def shifted_cell(cell: int) -> int:
@@ -200,7 +204,7 @@ MovePlan = tuple[Movement, ...]
 
 
 class MazeState(NamedTuple):
-    """A maze, the player's cell number, and the direction in which it came there (at the entrance, into the maze)."""
+    """A maze, the player's cell number, and its last direction (at the entrance, that into the maze)."""
 
     maze: Maze
     at: int
@@ -215,7 +219,9 @@ def start(maze: Maze) -> MazeState:
 def inward_direction(maze: Maze, cell: int) -> str:
     """Return the direction into the maze from a cell of the border; "left" from any other cell."""
     x, y = maze.lattice.position(cell)
-    return {0: "down", maze.lattice.height - 1: "up"}.get(y) or ("right" if x == 0 else "left")
+    if y in (0, maze.lattice.height - 1):
+        return "down" if y == 0 else "up"
+    return "right" if x == 0 else "left"
 
 
 class MazeGame(Game[Maze, MazeState, MovePlan]):
@@ -237,12 +243,11 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
         if self.terminal(state):
             return ()
         plans: list[MovePlan] = []
+        lattice, exit_ = state.maze.lattice, state.maze.exit
         for direction in DIRECTIONS:
-            line = state.maze.lattice.cells_ahead(state.at, direction)[
-                : state.maze.lattice.count_free_ahead(state.at, direction)
-            ]
-            cells = line.index(state.maze.exit) + 1 if state.maze.exit in line else len(line)
-            plans += [(Movement(direction, count),) for count in range(1, cells + 1)]
+            free_cells = lattice.cells_ahead(state.at, direction)[: lattice.count_free_ahead(state.at, direction)]
+            most_cells = free_cells.index(exit_) + 1 if exit_ in free_cells else len(free_cells)
+            plans += [(Movement(direction, count),) for count in range(1, most_cells + 1)]
         return plans
 
     def apply(self, state: MazeState, action: MovePlan, rng: Stream) -> Transition[MazeState]:
@@ -250,24 +255,24 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
         maze, at, moved = state.maze, state.at, 0
         facing = state.facing
         for number, (direction, cells) in enumerate(action, start=1):
-            line, free = maze.lattice.cells_ahead(at, direction), maze.lattice.count_free_ahead(at, direction)
-            if maze.exit in (walked := line[: min(cells, free)]):
+            cells_ahead = maze.lattice.cells_ahead(at, direction)
+            free_count = maze.lattice.count_free_ahead(at, direction)
+            if maze.exit in (walked := cells_ahead[: min(cells, free_count)]):
                 steps = moved + walked.index(maze.exit) + 1
                 return self._transition(MazeState(maze, maze.exit, direction), steps, number, Outcome.OK)
-            if cells > free:
-                blocked: dict[str, Json] = {
+            if cells > free_count:
+                illegal: dict[str, Json] = {
                     "movement": number,
                     "direction": direction,
                     "cells": cells,
-                    "obstacle": "outside" if free == len(line) else "wall",
+                    "obstacle": "outside" if free_count == len(cells_ahead) else "wall",
                 }
-                return self._transition(
-                    MazeState(maze, at, facing), moved, number - 1, Outcome.ILLEGAL, illegal=blocked
-                )
-            at, facing = line[cells - 1], direction
+                after = MazeState(maze, at, facing)
+                return self._transition(after, moved, number - 1, Outcome.ILLEGAL, illegal=illegal)
+            at, facing = cells_ahead[cells - 1], direction
             moved += cells
-        far = maze.lattice.distances(maze.exit)
-        outcome = Outcome.OK if far[at] < far[state.at] else Outcome.UNPRODUCTIVE
+        distances = maze.lattice.distances(maze.exit)
+        outcome = Outcome.OK if distances[at] < distances[state.at] else Outcome.UNPRODUCTIVE
         return self._transition(MazeState(maze, at, facing), moved, len(action), outcome)
 
     def _transition(
@@ -296,7 +301,7 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
         return tuple(plan)
 
     def cut(self, action: MovePlan, steps: int) -> tuple[MovePlan, int]:
-        """Return the plan's first cells, as many as `steps`, and their number."""
+        """Return the plan cut to `steps` cells, and its number of cells, which is less if the plan is shorter."""
         movements: list[Movement] = []
         remaining = steps
         for direction, cells in action:
@@ -306,11 +311,11 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
         return tuple(movements), steps - remaining
 
     def perturb(self, state: MazeState, action: MovePlan, rate: float, rng: Stream) -> MovePlan:
-        """Walk the plan in mind, and at each cell turn with probability `rate` into some open direction instead.
+        """Return the plan, in which each step has with probability `rate` a random open direction instead.
 
         The rest of the plan stays the same, as if the player did not notice the error.
         """
-        cell: int | None = state.at
+        cell: int | None = state.at  # None after a step into an obstacle: nothing is replaced from there on
         path: list[str] = []
         for direction, cells in action:
             for _ in range(cells):
@@ -355,11 +360,11 @@ def wall_follower(state: MazeState, rng: Stream) -> MovePlan:
     maze, at = state.maze, state.at
     heading = inward_direction(maze, at)
     path: list[str] = []
-    while at != maze.exit and len(path) < 4 * len(maze.lattice.cells):
-        open_: dict[str, int] = dict(maze.lattice.exits(at))
-        ways = (direction_after_turn(heading, turn) for turn in ("right", "none", "left", "around"))
-        heading = next(way for way in ways if way in open_)
-        at = open_[heading]
+    while at != maze.exit and len(path) < 4 * len(maze.lattice.cells):  # each cell is entered at most four times
+        exits: dict[str, int] = dict(maze.lattice.exits(at))
+        directions = (direction_after_turn(heading, turn) for turn in ("right", "none", "left", "around"))
+        heading = next(direction for direction in directions if direction in exits)
+        at = exits[heading]
         path.append(heading)
     return _plan_of_path(path)
 
@@ -370,25 +375,25 @@ def wanderer(state: MazeState, rng: Stream) -> MovePlan:
     path: list[str] = []
     came_from = ""
     while at != maze.exit and len(path) < 4 * maze.size:
-        ways = [(way, cell) for way, cell in maze.lattice.exits(at) if way != came_from]
-        way, at = rng.choice(ways or list(maze.lattice.exits(at)))
-        path.append(way)
-        came_from = direction_after_turn(way, "around")
+        exits_onward = [(direction, cell) for direction, cell in maze.lattice.exits(at) if direction != came_from]
+        direction, at = rng.choice(exits_onward or list(maze.lattice.exits(at)))
+        path.append(direction)
+        came_from = direction_after_turn(direction, "around")
     return _plan_of_path(path)
 
 
 def noisy_success(maze: Maze, rate: float) -> float:
     """Return the probability that the plan of an oracle that errs at a rate in each step reaches the exit.
 
-    An error turns into any of a cell's open directions, also into the right one (`MazeGame.perturb`). What is left out
-    is that a later error, or a loop, makes good the first one, which is rare.
+    An error takes any of a cell's open directions, also the right one (`MazeGame.perturb`). It is neglected that a
+    later error, or a loop, can correct the first one, which is rare.
     """
-    lattice, at, chance = maze.lattice, maze.entrance, 1.0
+    lattice, at, probability = maze.lattice, maze.entrance, 1.0
     for direction in lattice.shortest_path(maze.entrance, maze.exit) or ():
-        ways = dict(lattice.exits(at))
-        chance *= 1 - rate * (len(ways) - 1) / len(ways)
-        at = ways[direction]
-    return chance
+        exits = dict(lattice.exits(at))
+        probability *= 1 - rate * (len(exits) - 1) / len(exits)
+        at = exits[direction]
+    return probability
 
 
 PLAYERS = {"heuristic": wall_follower, "oracle": oracle, "random": wanderer}
@@ -397,16 +402,16 @@ PLAYERS = {"heuristic": wall_follower, "oracle": oracle, "random": wanderer}
 def reasoning(state: MazeState) -> str:
     """Return a text that walks the shortest path cell by cell, as [x, y], with open ways and remaining moves."""
     lattice, at = state.maze.lattice, state.at
-    far = lattice.distances(state.maze.exit)
+    distances = lattice.distances(state.maze.exit)
     lines = [f"I am at {list(lattice.position(at))}, and the exit is at {list(lattice.position(state.maze.exit))}."]
     for direction in lattice.shortest_path(at, state.maze.exit) or ():
-        ways = dict(lattice.exits(at))
-        following = ways[direction]
+        exits = dict(lattice.exits(at))
+        next_cell = exits[direction]
         lines.append(
-            f"{list(lattice.position(at))}: open ways: {', '.join(ways)}. {direction.capitalize()} leads to "
-            f"{list(lattice.position(following))}, moves left from there: {far[following]}."
+            f"{list(lattice.position(at))}: open ways: {', '.join(exits)}. {direction.capitalize()} leads to "
+            f"{list(lattice.position(next_cell))}, moves left from there: {distances[next_cell]}."
         )
-        at = following
+        at = next_cell
     return "\n".join(lines)
 
 
@@ -414,8 +419,8 @@ def _progress_to_exit(state: Any) -> float:
     """Return the share of the shortest path from entrance to exit that a state has gained."""
     maze: Maze = state.maze
     at: int = state.at
-    far = maze.lattice.distances(maze.exit)
-    return 1 - far[at] / far[maze.entrance]
+    distances = maze.lattice.distances(maze.exit)
+    return 1 - distances[at] / distances[maze.entrance]
 
 
 POTENTIALS: tuple[Potential[Any], ...] = (
@@ -423,4 +428,4 @@ POTENTIALS: tuple[Potential[Any], ...] = (
         "distance", "Share of the shortest path from the entrance to the exit that is gained.", _progress_to_exit
     ),
 )
-"""Of states with a maze and a cell, `maze` and `at`: of mazes that are seen as a whole, and in part."""
+"""For any state with `maze` and `at` (the player's cell): for mazes that are shown as a whole or in part."""

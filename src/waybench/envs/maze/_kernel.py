@@ -16,26 +16,29 @@ from waybench.envs.maze._game import Maze
 from waybench.envs.spaces._lattice import DIRECTIONS, Lattice
 
 _LARGEST = np.uint64(2**64 - 1)
-_EVEN = np.uint64(2**64 - 2**32)  # no number below 2**32 has remainders that words below this one favour
-_NUMBER, _LEFT, _WORDS, _SCHEDULE = 8, 9, 10, 18  # where a stream's array has them, after the key digest
+_SAFE = np.uint64(2**64 - 2**32)  # words below it have no remainder more often than another, by any n up to 2**32
+# A stream is an array: 8 words of the key digest, the number of the next block, the number of unused words, the 8 words
+# of a block, and the 16 words of SHA-512's message schedule.
+_BLOCK_NUMBER, _N_UNUSED, _WORDS, _SCHEDULE = 8, 9, 10, 18
 _ALGORITHMS = {"backtracker": 0, "kruskal": 1, "prim": 2, "wilson": 3}
-_NAMES = tuple(DIRECTIONS)
+_DIRECTION_NAMES = tuple(DIRECTIONS)
 
 
 def _root_fractions(count: int, degree: int) -> list[int]:
     """Return the first 64 fractional bits of the roots of the first primes, the constants of SHA-512."""
-    primes = (n for n in range(2, 410) if all(n % divisor for divisor in range(2, n)))
+    primes = (n for n in range(2, 410) if all(n % divisor for divisor in range(2, n)))  # 409 is the 80th
     fractions: list[int] = []
     for prime in islice(primes, count):
-        root = 0
-        for bit in range(67, -1, -1):
-            root |= (1 << bit) * ((root | 1 << bit) ** degree <= prime << 64 * degree)
+        root = 0  # times 2**64
+        for bit in range(67, -1, -1):  # bit by bit: the largest number whose power is not above the prime
+            if (root | 1 << bit) ** degree <= prime << 64 * degree:
+                root |= 1 << bit
         fractions.append(root % 2**64)
     return fractions
 
 
-_START = tuple(map(np.uint64, _root_fractions(8, 2)))
-_ROUNDS = np.array(_root_fractions(80, 3), np.uint64)
+_INITIAL_HASH = tuple(map(np.uint64, _root_fractions(8, 2)))
+_ROUND_CONSTANTS = np.array(_root_fractions(80, 3), np.uint64)
 
 
 @compiled
@@ -55,26 +58,26 @@ def _xor_of_rotations_and_shift(word: Any, a: Any, b: Any, c: Any) -> Any:  # pr
 
 @compiled
 def _refill_words(stream: Any) -> None:  # pragma: no cover  compiled
-    """Replace a stream's words by those of its next block, the first one last."""
+    """Replace a stream's words by those of its next block, in reverse order: the last one is used first."""
     schedule = stream[_SCHEDULE:]
-    for place in range(16):  # slices and ranges as arrays take seconds to compile
-        schedule[place] = stream[place] if place < 9 else np.uint64(0)
-    schedule[9], schedule[15] = np.uint64(1) << np.uint64(63), np.uint64(8 * 72)
-    a, b, c, d, e, f, g, h = _START
-    for place in range(80):
-        if place > 15:
-            schedule[place % 16] += (
-                _xor_of_rotations_and_shift(schedule[(place - 15) % 16], 1, 8, 7)
-                + schedule[(place - 7) % 16]
-                + _xor_of_rotations_and_shift(schedule[(place - 2) % 16], 19, 61, 6)
+    for index in range(16):  # slices and ranges as arrays take seconds to compile
+        schedule[index] = stream[index] if index < 9 else np.uint64(0)  # key digest and block number
+    schedule[9], schedule[15] = np.uint64(1) << np.uint64(63), np.uint64(8 * 72)  # padding: a bit, and the length
+    a, b, c, d, e, f, g, h = _INITIAL_HASH
+    for number in range(80):  # rounds
+        if number > 15:
+            schedule[number % 16] += (
+                _xor_of_rotations_and_shift(schedule[(number - 15) % 16], 1, 8, 7)
+                + schedule[(number - 7) % 16]
+                + _xor_of_rotations_and_shift(schedule[(number - 2) % 16], 19, 61, 6)
             )
-        h += _xor_of_rotations(e, 14, 18, 41) + ((e & f) ^ (~e & g)) + _ROUNDS[place] + schedule[place % 16]
-        total = h + _xor_of_rotations(a, 28, 34, 39) + ((a & b) ^ (a & c) ^ (b & c))
-        a, b, c, d, e, f, g, h = total, a, b, c, d + h, e, f, g
-    for place, word in enumerate((h, g, f, e, d, c, b, a)):
-        stream[_WORDS + place] = word + _START[7 - place]
-    stream[_NUMBER] += np.uint64(1)
-    stream[_LEFT] = np.uint64(8)
+        h += _xor_of_rotations(e, 14, 18, 41) + ((e & f) ^ (~e & g)) + _ROUND_CONSTANTS[number] + schedule[number % 16]
+        new_a = h + _xor_of_rotations(a, 28, 34, 39) + ((a & b) ^ (a & c) ^ (b & c))
+        a, b, c, d, e, f, g, h = new_a, a, b, c, d + h, e, f, g
+    for index, word in enumerate((h, g, f, e, d, c, b, a)):
+        stream[_WORDS + index] = word + _INITIAL_HASH[7 - index]
+    stream[_BLOCK_NUMBER] += np.uint64(1)
+    stream[_N_UNUSED] = np.uint64(8)
 
 
 @compiled
@@ -82,16 +85,16 @@ def _random_below(stream: Any, n: Any) -> Any:  # pragma: no cover  compiled
     """Return a uniform random number in [0, n), as `Stream.below`."""
     divisor = np.uint64(n)
     while True:
-        if stream[_LEFT] == 0:
+        if stream[_N_UNUSED] == 0:
             _refill_words(stream)
-        stream[_LEFT] -= np.uint64(1)
-        word = stream[_WORDS + np.int64(stream[_LEFT])]
-        if divisor & (divisor - np.uint64(1)) == 0:  # a division takes as long as the rest together
+        stream[_N_UNUSED] -= np.uint64(1)
+        word = stream[_WORDS + np.int64(stream[_N_UNUSED])]
+        if divisor & (divisor - np.uint64(1)) == 0:  # a power of 2 needs no division, which takes half of the time
             return np.int64(word & (divisor - np.uint64(1)))
-        if word < _EVEN:
+        if word < _SAFE:
             return np.int64(word % divisor)
-        rest = _LARGEST % divisor + np.uint64(1)  # words, the last ones, that would favour some numbers
-        if word <= _LARGEST - rest:
+        n_rejected = _LARGEST % divisor + np.uint64(1)  # the last words, which would favour some numbers
+        if word <= _LARGEST - n_rejected:
             return np.int64(word % divisor)
 
 
@@ -139,15 +142,15 @@ def _wall_between(a: Any, b: Any, columns: Any) -> Any:  # pragma: no cover  com
 
 @compiled
 def _closed_walls(columns: Any, rows: Any, cells: Any) -> Any:  # pragma: no cover  compiled
-    """Return the closed walls between rooms, in the order of the rooms."""
+    """Return the cells of the closed walls between rooms, in the order of the rooms."""
     walls, width, count = np.empty(2 * columns * rows, np.int64), 2 * columns + 1, 0
     for y in range(1, 2 * rows, 2):
-        for room in range(y * width + 1, (y + 1) * width, 2):
-            if room + 2 < (y + 1) * width and not cells[room + 1]:
-                walls[count] = room + 1
+        for cell in range(y * width + 1, (y + 1) * width, 2):  # of a room
+            if cell + 2 < (y + 1) * width and not cells[cell + 1]:
+                walls[count] = cell + 1
                 count += 1
-            if y + 2 < 2 * rows and not cells[room + width]:
-                walls[count] = room + width
+            if y + 2 < 2 * rows and not cells[cell + width]:
+                walls[count] = cell + width
                 count += 1
     return walls[:count]
 
@@ -155,30 +158,30 @@ def _closed_walls(columns: Any, rows: Any, cells: Any) -> Any:  # pragma: no cov
 @compiled
 def _open_backtracker_tree(stream: Any, columns: Any, rows: Any, cells: Any) -> None:  # pragma: no cover  compiled
     """Open the passages of a random spanning tree, as the backtracker of `spaces.TREES`."""
-    rooms = columns * rows
-    visited, trail = np.zeros(rooms, np.bool_), np.empty(rooms, np.int64)
-    near, fresh = np.empty(4, np.int64), np.empty(4, np.int64)
-    trail[0] = _random_below(stream, rooms)
+    n_rooms = columns * rows
+    visited, trail = np.zeros(n_rooms, np.bool_), np.empty(n_rooms, np.int64)
+    neighbours, unvisited = np.empty(4, np.int64), np.empty(4, np.int64)
+    trail[0] = _random_below(stream, n_rooms)
     visited[trail[0]] = True
-    length, found = 1, 1
-    while found < rooms:
-        here, count = trail[length - 1], 0
-        for place in range(_set_neighbours(here, columns, rows, near)):
-            if not visited[near[place]]:
-                fresh[count] = near[place]
-                count += 1
-        if count == 0:
-            length -= 1
+    trail_length, n_visited = 1, 1
+    while n_visited < n_rooms:
+        here, n_unvisited = trail[trail_length - 1], 0
+        for index in range(_set_neighbours(here, columns, rows, neighbours)):
+            if not visited[neighbours[index]]:
+                unvisited[n_unvisited] = neighbours[index]
+                n_unvisited += 1
+        if n_unvisited == 0:
+            trail_length -= 1
             continue
         pick = 0
-        if count > 1:
-            pick = _random_below(stream, count)
-        room = fresh[pick]
+        if n_unvisited > 1:  # a single neighbour takes no random number
+            pick = _random_below(stream, n_unvisited)
+        room = unvisited[pick]
         visited[room] = True
         cells[_wall_between(here, room, columns)] = 1
-        trail[length] = room
-        length += 1
-        found += 1
+        trail[trail_length] = room
+        trail_length += 1
+        n_visited += 1
 
 
 @compiled
@@ -198,7 +201,7 @@ def _open_kruskal_tree(stream: Any, columns: Any, rows: Any, cells: Any) -> None
     _shuffle(stream, walls)
     for wall in walls:
         y, x = wall // width, wall % width
-        # The rooms on both sides of a wall: of one in a row of rooms beside it, otherwise above and below.
+        # A wall in a row of rooms has one on its left and right, any other wall one above and below.
         first = (y - 1) // 2 * columns + (x - 1) // 2
         a, b = _find_root(parents, first), _find_root(parents, first + (1 if y % 2 else columns))
         if a != b:
@@ -209,64 +212,64 @@ def _open_kruskal_tree(stream: Any, columns: Any, rows: Any, cells: Any) -> None
 @compiled
 def _open_prim_tree(stream: Any, columns: Any, rows: Any, cells: Any) -> None:  # pragma: no cover  compiled
     """Open the passages of a random spanning tree, as Prim's of `spaces.TREES`."""
-    rooms = columns * rows
-    inside, near = np.zeros(rooms, np.bool_), np.empty(4, np.int64)
-    homes, frontier, count = np.empty(4 * rooms, np.int64), np.empty(4 * rooms, np.int64), 0
-    room = _random_below(stream, rooms)
+    n_rooms = columns * rows
+    in_tree, neighbours = np.zeros(n_rooms, np.bool_), np.empty(4, np.int64)
+    # The passages out of the tree: from a room in it to a room that was not in it yet.
+    sources, targets, n_passages = np.empty(4 * n_rooms, np.int64), np.empty(4 * n_rooms, np.int64), 0
+    room = _random_below(stream, n_rooms)
     while True:
-        inside[room] = True
-        for place in range(_set_neighbours(room, columns, rows, near)):
-            if not inside[near[place]]:
-                homes[count], frontier[count] = room, near[place]
-                count += 1
+        in_tree[room] = True
+        for index in range(_set_neighbours(room, columns, rows, neighbours)):
+            if not in_tree[neighbours[index]]:
+                sources[n_passages], targets[n_passages] = room, neighbours[index]
+                n_passages += 1
         while True:
-            if count == 0:
+            if n_passages == 0:
                 return
-            pick = _random_below(stream, count)
-            count -= 1
-            home, room = homes[pick], frontier[pick]
-            homes[pick], frontier[pick] = homes[count], frontier[count]
-            if not inside[room]:
-                cells[_wall_between(home, room, columns)] = 1
+            pick = _random_below(stream, n_passages)
+            n_passages -= 1
+            source, room = sources[pick], targets[pick]
+            sources[pick], targets[pick] = sources[n_passages], targets[n_passages]
+            if not in_tree[room]:
+                cells[_wall_between(source, room, columns)] = 1
                 break
 
 
 @compiled
 def _open_wilson_tree(stream: Any, columns: Any, rows: Any, cells: Any) -> None:  # pragma: no cover  compiled
     """Open the passages of a random spanning tree, as Wilson's of `spaces.TREES`."""
-    rooms = columns * rows
-    inside, leaves = np.zeros(rooms, np.bool_), np.empty(rooms, np.int64)
-    order = _arange(rooms)
-    near, counts = np.empty((rooms, 4), np.int64), np.empty(rooms, np.int64)
-    for room in range(rooms):
-        counts[room] = _set_neighbours(room, columns, rows, near[room])
+    n_rooms = columns * rows
+    in_tree, next_rooms = np.zeros(n_rooms, np.bool_), np.empty(n_rooms, np.int64)
+    order = _arange(n_rooms)
+    neighbours, neighbour_counts = np.empty((n_rooms, 4), np.int64), np.empty(n_rooms, np.int64)
+    for room in range(n_rooms):
+        neighbour_counts[room] = _set_neighbours(room, columns, rows, neighbours[room])
     _shuffle(stream, order)
-    inside[order[0]] = True
+    in_tree[order[0]] = True
     for start in order:
         room = start
-        while not inside[room]:
-            leaves[room] = near[room, _random_below(stream, counts[room])]
-            room = leaves[room]
+        while not in_tree[room]:  # a random walk; a room's last step counts, which erases loops
+            next_rooms[room] = neighbours[room, _random_below(stream, neighbour_counts[room])]
+            room = next_rooms[room]
         room = start
-        while not inside[room]:
-            inside[room] = True
-            cells[_wall_between(room, leaves[room], columns)] = 1
-            room = leaves[room]
+        while not in_tree[room]:
+            in_tree[room] = True
+            cells[_wall_between(room, next_rooms[room], columns)] = 1
+            room = next_rooms[room]
 
 
 @compiled
 def _draw_cells(
-    key: Any, algorithm: Any, columns: Any, rows: Any, opened: Any, doubled: Any, cells: Any
+    key: Any, algorithm: Any, columns: Any, rows: Any, loop_count: Any, line_counts: Any, cells: Any
 ) -> Any:  # pragma: no cover  compiled
-    """Open the rooms and the passages of a maze, and return which row and which column are there twice.
+    """Write the open cells of a maze into `cells`, all 0; return the indexes of the row and the column to double.
 
     `key` has the bytes of the stream's key digest, `algorithm` is a number of `_ALGORITHMS`, `columns` and `rows` count
-    rooms, `opened` walls opened beside the tree, and `doubled` the rows and columns of which one is there twice, 1 for
-    none. `cells`, all 0, are written.
+    rooms, `loop_count` the walls opened beside the tree, and `line_counts` the rows and columns to choose from.
     """
     stream = np.zeros(_SCHEDULE + 16, np.uint64)
-    for place in range(64):
-        stream[place // 8] = stream[place // 8] << np.uint64(8) | np.uint64(key[place])
+    for index in range(64):
+        stream[index // 8] = stream[index // 8] << np.uint64(8) | np.uint64(key[index])
     if algorithm == 0:
         _open_backtracker_tree(stream, columns, rows, cells)
     elif algorithm == 1:
@@ -277,17 +280,17 @@ def _draw_cells(
         _open_wilson_tree(stream, columns, rows, cells)
     walls = _closed_walls(columns, rows, cells)
     _shuffle(stream, walls)
-    for place in range(opened):
-        cells[walls[place]] = 1
+    for index in range(loop_count):
+        cells[walls[index]] = 1
     for y in range(rows):
         for x in range(columns):
             cells[(2 * y + 1) * (2 * columns + 1) + 2 * x + 1] = 1
-    return _random_below(stream, doubled[0]), _random_below(stream, doubled[1])
+    return _random_below(stream, line_counts[0]), _random_below(stream, line_counts[1])
 
 
 @compiled
 def _neighbour_cell(cell: Any, direction: Any, width: Any, count: Any) -> Any:  # pragma: no cover  compiled
-    """Return the cell above, below, left or right of a cell; -1 for none."""
+    """Return the cell above, below, left or right (0 to 3) of a cell; -1 for none."""
     if direction == 0:
         return max(cell - width, -1)
     if direction == 1:
@@ -299,65 +302,74 @@ def _neighbour_cell(cell: Any, direction: Any, width: Any, count: Any) -> Any:  
 
 @compiled
 def _proof_numbers(cells: Any, width: Any, entrance: Any, exit_: Any) -> Any:  # pragma: no cover  compiled
-    """Return steps, loops and junctions of the proof, and (direction, cells) along `Lattice.shortest_path`."""
+    """Return steps, loops and junctions of the proof, and (direction, cells) along `Lattice.shortest_path`, flat."""
     count = len(cells)
-    far, queue = np.empty(count, np.int32), np.empty(count, np.int32)
+    distances, queue = np.empty(count, np.int32), np.empty(count, np.int32)
     for cell in range(count):
-        far[cell] = -1
-    far[exit_], queue[0] = 0, exit_
-    reached, at, ways, junctions = 1, 0, 0, 0
-    while at < reached:
-        cell, open_ = queue[at], 0
-        at += 1
+        distances[cell] = -1
+    distances[exit_], queue[0] = 0, exit_
+    tail, head, n_open_sides, n_junctions = 1, 0, 0, 0
+    while head < tail:
+        cell, n_open = queue[head], 0
+        head += 1
         for direction in range(4):
-            near = _neighbour_cell(cell, direction, width, count)
-            if near >= 0 and cells[near]:
-                open_ += 1
-                if far[near] < 0:
-                    far[near] = far[cell] + 1
-                    queue[reached] = near
-                    reached += 1
-        ways += open_
-        junctions += open_ > 2
-    steps = far[entrance]
+            neighbour = _neighbour_cell(cell, direction, width, count)
+            if neighbour >= 0 and cells[neighbour]:
+                n_open += 1
+                if distances[neighbour] < 0:
+                    distances[neighbour] = distances[cell] + 1
+                    queue[tail] = neighbour
+                    tail += 1
+        n_open_sides += n_open
+        n_junctions += n_open > 2
+    steps = distances[entrance]
     numbers = np.empty(3 + 2 * steps, np.int32)
-    numbers[0], numbers[1], numbers[2] = steps, ways // 2 - reached + 1, junctions
-    end, last, cell = 3, -1, entrance
-    for nearer in range(steps - 1, -1, -1):
-        direction, near = -1, -1
-        while near < 0 or far[near] != nearer:
+    # A graph has edges - nodes + 1 loops; both cells of an edge have counted it, and the queue has held all nodes.
+    numbers[0], numbers[1], numbers[2] = steps, n_open_sides // 2 - tail + 1, n_junctions
+    end, last_direction, cell = 3, -1, entrance
+    for distance in range(steps - 1, -1, -1):
+        direction, neighbour = -1, -1
+        while neighbour < 0 or distances[neighbour] != distance:
             direction += 1
-            near = _neighbour_cell(cell, direction, width, count)
-        if direction != last:
-            numbers[end], numbers[end + 1], last = direction, 0, direction
+            neighbour = _neighbour_cell(cell, direction, width, count)
+        if direction != last_direction:
+            numbers[end], numbers[end + 1], last_direction = direction, 0, direction
             end += 2
         numbers[end - 1] += 1
-        cell = near
+        cell = neighbour
     return numbers[:end]
 
 
 def draw_maze(
-    rng: Stream, shape: tuple[int, int], algorithm: str, opened: int, ends: tuple[int, int], lines: list[Sequence[int]]
+    rng: Stream,
+    shape: tuple[int, int],
+    algorithm: str,
+    loop_count: int,
+    openings: tuple[int, int],
+    lines: list[Sequence[int]],
 ) -> tuple[Maze, int, int]:
-    """Draw a maze from a stream that nothing was drawn from; return it, and of each of `lines` the one chosen last.
+    """Draw a maze from an unused stream; return the maze, and the row and the column to double.
 
     `shape` has the numbers of rows and columns, both odd; `algorithm` is a name in `waybench.envs.spaces.TREES`,
-    `opened` the number of walls opened beside the tree, and `ends` has the cell numbers of entrance and exit.
+    `loop_count` the number of walls opened beside the tree, `openings` has the cell numbers of entrance and exit, and
+    `lines` the rows and the columns to choose from.
     """
     rows, columns = shape
     key, cells = np.frombuffer(rng.key_digest(), np.uint8), np.zeros(rows * columns, np.uint8)
-    doubled = len(lines[0]), len(lines[1])
-    chosen = _draw_cells(key, _ALGORITHMS[algorithm], columns // 2, rows // 2, opened, doubled, cells)
-    row, column = cast(tuple[int, int], chosen)
-    cells[ends[0]] = cells[ends[1]] = 1
-    return Maze(Lattice(columns, rows, cells.tobytes()), *ends), lines[0][row], lines[1][column]
+    line_counts = len(lines[0]), len(lines[1])
+    indexes = _draw_cells(key, _ALGORITHMS[algorithm], columns // 2, rows // 2, loop_count, line_counts, cells)
+    row, column = cast(tuple[int, int], indexes)
+    for cell in openings:
+        cells[cell] = 1
+    return Maze(Lattice(columns, rows, cells.tobytes()), *openings), lines[0][row], lines[1][column]
 
 
 def prove(maze: Maze) -> dict[str, Json]:
     """Return the proof of a maze whose exit can be reached, as `_game.prove` does."""
     cells = np.frombuffer(maze.lattice.cells, np.uint8)
-    steps, loops, junctions, *ways = cast(
+    steps, loops, junctions, *movements = cast(
         list[int], _proof_numbers(cells, maze.lattice.width, maze.entrance, maze.exit).tolist()
     )
-    solution = [[_NAMES[way], length] for way, length in zip(ways[::2], ways[1::2], strict=True)]
+    pairs = zip(movements[::2], movements[1::2], strict=True)
+    solution = [[_DIRECTION_NAMES[direction], length] for direction, length in pairs]
     return {"minimum": steps, "solution": solution, "loops": loops, "junctions": junctions}

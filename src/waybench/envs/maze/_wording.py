@@ -42,7 +42,7 @@ S = TypeVar("S")
 
 @dataclass(frozen=True)
 class Representation(Generic[S]):
-    """One way to write down a maze, or what is seen of one.
+    """One way to write down a maze, or the visible part of a maze.
 
     Attributes:
         name: Its name as a wording.
@@ -75,21 +75,21 @@ def _prose_text(state: MazeState, texts: Texts) -> str:
     maze, at = state.maze, state.at
     size = {"width": maze.lattice.width, "height": maze.lattice.height}
     lines = [texts.fill("prose.opening", **size, place=cell_text(maze, at))]
-    for cell, open_ in enumerate(maze.lattice.cells):
-        if open_:
+    for cell, is_open in enumerate(maze.lattice.cells):
+        if is_open:
             ways = [
                 texts.fill("prose.way", direction=texts[f"direction.{direction}"], place=cell_text(maze, neighbour))
                 for direction, neighbour in maze.lattice.exits(cell)
             ]
-            directions = ways[-1] if ways else texts["prose.nowhere"]
+            joined_ways = ways[-1] if ways else texts["prose.nowhere"]
             if len(ways) > 1:
-                directions = texts.fill("prose.last_way", ways=", ".join(ways[:-1]), way=ways[-1])
-            lines.append(texts.fill("prose.cell", place=cell_text(maze, cell), ways=directions))
+                joined_ways = texts.fill("prose.last_way", ways=", ".join(ways[:-1]), way=ways[-1])
+            lines.append(texts.fill("prose.cell", place=cell_text(maze, cell), ways=joined_ways))
     return "\n".join(lines)
 
 
 def representations(texts: Texts) -> dict[str, Representation[MazeState]]:
-    """Return the representations of mazes by name, in the language of some texts."""
+    """Return the representations of mazes by name, in the language of the texts."""
     writers: dict[str, Callable[[MazeState], str]] = {
         "matrix": lambda state: f"[[{'],['.join(state.maze.lines(state.at, commas=True))}]]",
         "ascii": lambda state: "\n".join(state.maze.lines(state.at)).translate(_ASCII),
@@ -115,8 +115,8 @@ def _move_tool(key: str, words: Sequence[str], doc: str, texts: Texts) -> Action
 class MazeWording(Wording[Maze, MazeState, MovePlan]):
     """The published request for JSON, around one representation of the maze; `exit_hint` adds where the exit is.
 
-    In the body's frame (`body`) a movement has a turn in place of a direction, and the messages say where the player
-    faces. The maze is written as ever, and the actions of the game are the same.
+    In the body's frame (`body`) a movement in a reply has a turn in place of a direction, and the messages say where
+    the player faces. The maze and the actions of the game are the same in both frames.
     """
 
     def __init__(
@@ -185,7 +185,7 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
         return self.texts.fill("facing", direction=self._compass[state.facing]) if self._body else ""
 
     def _frame_text(self, name: str) -> str:
-        """Return a text by its name, in the body's version in the body's frame."""
+        """Return a text by its name; in the body's frame, the body's version."""
         return self.texts[f"body.{name}" if self._body else name]
 
     def in_language(self, texts: Texts) -> "MazeWording":
@@ -237,14 +237,13 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
 
     def _movement_objects(self, plan: MovePlan, state: MazeState) -> list[dict[str, str | int]]:
         """Return a plan as the list of objects in a reply, in the frame."""
-        before = [state.facing, *(movement.direction for movement in plan)]
-        names = [
-            turn_between(facing, movement.direction) if self._body else movement.direction
-            for facing, movement in zip(before, plan, strict=False)
-        ]
-        return [
-            {self._key: self._words[name], "cells": movement.cells} for name, movement in zip(names, plan, strict=True)
-        ]
+        objects: list[dict[str, str | int]] = []
+        facing = state.facing
+        for direction, cells in plan:
+            name = turn_between(facing, direction) if self._body else direction
+            objects.append({self._key: self._words[name], "cells": cells})
+            facing = direction
+        return objects
 
     def render(self, action: MovePlan, state: MazeState) -> str:
         return json.dumps({"movements": self._movement_objects(action, state)}, ensure_ascii=False)
@@ -279,7 +278,7 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
             name = turn_between(state.facing, blocked["direction"]) if self._body else blocked["direction"]
             return texts.fill(
                 "body.feedback.illegal" if self._body else "feedback.illegal",
-                **{self._key: self._words[name]},
+                **{self._key: self._words[name]},  # the turn or the direction
                 number=blocked["movement"],
                 cells=blocked["cells"],
                 obstacle=texts["feedback.wall" if blocked["obstacle"] == "wall" else "feedback.outside"],
@@ -299,7 +298,7 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
         if not isinstance(direction, str) or normalize_name(direction) not in self._names:
             reason = "body.reason.direction" if self._body else "reason.direction"
             return texts.fill(reason, value=json_excerpt(direction, texts))
-        if type(cells) is float and cells.is_integer() and cells < 1e18:
+        if type(cells) is float and cells.is_integer() and cells < 1e18:  # more would be an absurdly long integer
             cells = int(cells)  # 2.0 and 2 are the same number in JSON
         if type(cells) is not int or cells < 1:
             return texts.fill("reason.cells", value=json_excerpt(cells, texts))
@@ -315,28 +314,27 @@ _MOST_CHARACTERS = 100_000
 
 
 def parse_typed(text: str, state: MazeState) -> MovePlan | None:
-    """Return the plan that ``d3 l2``, ``down 3, left 2`` or ``ddd`` stands for; None for any other text."""
+    """Return the plan of a text such as ``d3 l2``, ``down 3, left 2`` or ``ddd``; None for any other text."""
     plan: list[Movement] = []
-    at, text = 0, text.strip()[:_MOST_CHARACTERS]
-    while at < len(text):
-        match = _MOVEMENT.match(text, at)
+    position, text = 0, text.strip()[:_MOST_CHARACTERS]
+    while position < len(text):
+        match = _MOVEMENT.match(text, position)
         if match is None:
             return None
         plan.append(Movement(TYPED_DIRECTIONS[match[1].lower()], int(match[2] or 1)))
-        at = match.end()
+        position = match.end()
     return tuple(plan) or None
 
 
 def plan_route(state: MazeState, plan: MovePlan) -> Sequence[tuple[int, int]]:
-    """Return the cells that a plan leads over, (row, column), walls or not, up to the border."""
+    """Return the cells (row, column) that a plan leads over; walls do not stop it, but the border does."""
     lattice = state.maze.lattice
     x, y = lattice.position(state.at)
-    high = len(lattice.cells) // lattice.width
     cells: list[tuple[int, int]] = []
     for direction, count in plan:
         dx, dy = DIRECTIONS[direction]
-        for _ in range(min(count, lattice.width + high)):
-            if not (0 <= x + dx < lattice.width and 0 <= y + dy < high):
+        for _ in range(count):
+            if not (0 <= x + dx < lattice.width and 0 <= y + dy < lattice.height):
                 break
             x, y = x + dx, y + dy
             cells.append((y, x))

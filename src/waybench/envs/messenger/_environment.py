@@ -23,7 +23,7 @@ from waybench.core import (
     TurnRecord,
     plural,
 )
-from waybench.envs.messenger._game import PLAYERS, RoleRules
+from waybench.envs.messenger._game import PLAYERS, RoleRules, cell_of_location
 from waybench.envs.messenger._items import DATASETS, PUBLIC_KEY, SOURCE_OPTIONS, DrawnGames
 from waybench.envs.messenger._world import (
     PUBLISHED,
@@ -50,7 +50,7 @@ from waybench.envs.smartplay import (
 )
 from waybench.envs.smartplay._measures import action_turns
 
-Positions = tuple[Location, tuple[Location | None, ...]]  # of the agent and of the others
+Positions = tuple[Location, tuple[Location | None, ...]]  # of the agent and of the actors
 # Colours that people with any kind of colour vision tell apart, and a letter for those who print in grey.
 _LOOKS = {
     "enemy": ("#d55e00", "E"),
@@ -63,24 +63,25 @@ _LOOKS = {
 def scene(case: Case, turns: Sequence[TurnRecord]) -> Scene:
     """Return the board with the entities at their starts, all trails, and the agent's last position.
 
-    Nothing of the manual reaches the drawing: its words are names of entities that we know.
+    Nothing of the manual, which can be hostile, reaches the drawing: its words are names of known entities.
     """
-    steps = list(positions_after_steps(case, turns))
+    positions = list(positions_after_steps(case, turns))
     fate = next((str(turn.events["fate"]) for turn in turns if "fate" in turn.events), "")
     label = f"Messenger, stage {case.stage}, {case.size} by {case.size} cells"
-    if len(steps) > 1:
-        label += f", {plural(len(steps) - 1, 'step')}, " + ("won" if fate == WON else "lost" if fate else "not ended")
+    if len(positions) > 1:
+        end = "won" if fate == WON else "lost" if fate else "not ended"
+        label += f", {plural(len(positions) - 1, 'step')}, {end}"
     return Scene(
         "tiles",
         label,
         (case.size, case.size),
         board=_board_shapes(case),
-        parts=[*_trail_shapes(case, steps), *_end_mark_shapes(steps, fate)],
+        parts=[*_trail_shapes(case, positions), *_end_mark_shapes(positions, fate)],
     )
 
 
 def positions_after_steps(case: Case, turns: Iterable[TurnRecord]) -> Iterator[Positions]:
-    """Yield the positions of the agent and of the others at the start and after each step."""
+    """Yield the positions of the agent and of the actors at the start and after each step."""
     start = start_world(case)
     yield start.agent, start.places
     for turn in turns:
@@ -108,25 +109,28 @@ def _board_shapes(case: Case) -> Iterator[str]:
 
 
 def _cell_centre(location: Location) -> Point:
+    """Return the middle of an entity in cells; its location is its corner in half cells."""
     return location[0] / 2 + 0.5, location[1] / 2 + 0.5
 
 
-def _trail_shapes(case: Case, steps: Sequence[Positions]) -> Iterator[str]:
-    """Yield the trails of the entities and of the agent."""
+def _trail_shapes(case: Case, positions: Sequence[Positions]) -> Iterator[str]:
+    """Yield the trails of the actors and of the agent."""
     for number in range(len(case.actors)):
-        way = [_cell_centre(at) for _, actors in steps if (at := actors[number]) is not None]
-        if data := line(way):
-            colour = _LOOKS[role_name(number)][0]
+        locations = (actor_locations[number] for _, actor_locations in positions)
+        points = [_cell_centre(location) for location in locations if location is not None]
+        if data := line(points):
+            colour, _ = _LOOKS[role_name(number)]
             yield path("roles-way", colour, 0.09, [data], 'stroke-dasharray="0.16 0.12"')
-            yield circle("roles-way", colour, 0, way[-1], 0.13)
-    yield path("tiles-trail", "#0072b2", 0.16, [line(_cell_centre(agent) for agent, _ in steps)], ROUND)
+            yield circle("roles-way", colour, 0, points[-1], 0.13)
+    yield path("tiles-trail", "#0072b2", 0.16, [line(_cell_centre(agent) for agent, _ in positions)], ROUND)
 
 
-def _end_mark_shapes(steps: Sequence[Positions], fate: str) -> Iterator[str]:
+def _end_mark_shapes(positions: Sequence[Positions], fate: str) -> Iterator[str]:
     """Yield the mark at the agent's last position: a dot, with a ring after a success or a cross after a death."""
-    if len(steps) < 2:
+    if len(positions) < 2:  # no step yet
         return
-    end = _cell_centre(steps[-1][0])
+    agent, _ = positions[-1]
+    end = _cell_centre(agent)
     yield circle("tiles-stop", "#0072b2", 0, end, 0.18)
     if fate == WON:
         yield circle("roles-end", "#009e73", 0.1, end, 0.3)
@@ -143,20 +147,20 @@ def board(state: AgentState[Any, MessengerWorld], turns: Sequence[TurnRecord]) -
     world, case = state.world, state.instance
     rows = [[Tile("", _FLOOR)] * case.size for _ in range(case.size)]
     names = sorted({actor.name for actor in case.actors})
-    for actor, cell in zip(case.actors, world.places, strict=True):
-        if cell is not None:
+    for actor, location in zip(case.actors, world.places, strict=True):
+        if location is not None:
             colour = _COLOURS[names.index(actor.name) % len(_COLOURS)]
-            rows[cell[1] // 2][cell[0] // 2] = Tile(actor.name[:2], colour)
-    x, y = world.agent[0] // 2, world.agent[1] // 2
+            column, row = cell_of_location(location)
+            rows[row][column] = Tile(actor.name[:2], colour)
+    x, y = cell_of_location(world.agent)
     rows[y][x] = Tile("@!" if world.carries else "@", _AGENT)
     entities = ", ".join(f"{name[:2]} {name}" for name in names)
     carried = "You have the message." if world.carries else "You do not have the message."
     return Board(rows=rows, at=(y, x), notes=[carried, f"@ is you. {entities}. The manual says which is which."])
 
 
-LEAST, MOST = -5.0, 1.5  # sums of rewards: an enemy and four decoys met at once; message and goal
-
-
+# Sums of rewards: the enemy and four decoys met at once; half a point for the message, and a point for the goal.
+LEAST_REWARD, MOST_REWARD = -5.0, 1.5
 # Mean scores of the random player and of the oracle, with most steps as published, from simulations of 200,000 and of
 # 20,000 games of each stage. Standard errors: random 0.0011, 0.0014 and 0.0008; oracle 0, below 0.0001, and 0.0006.
 EXPECTED = {1: (-0.080, 1.0), 2: (-0.516, 1.0), 3: (-0.925, 0.997)}
@@ -167,26 +171,27 @@ def _recorded_case(record: EpisodeRecord) -> Case:
 
 
 def published_setting_name(record: EpisodeRecord) -> str | None:
-    """Return the published name of a record's setting; None if it is not a published one."""
+    """Return the published name of a record's setting; None if the setting is not published."""
     case = _recorded_case(record)
     is_published = case.published and all(actor.name in PUBLISHED for actor in case.actors)
     return f"MessengerL{case.stage}" if is_published else None
 
 
 def last_reward(record: EpisodeRecord) -> float:
-    """Return the reward of the last step, 0 for a lost one, so that silence does not keep the 0.5 for the message."""
-    return action_turns(record)[-1].reward if action_turns(record) else 0.0
+    """Return the reward of the last step, which is 0 for a lost step: silence does not keep the 0.5 for the message."""
+    turns = action_turns(record)
+    return turns[-1].reward if turns else 0.0
 
 
 def _expected_scores(record: EpisodeRecord) -> tuple[float, float] | None:
-    """Return the mean scores of a random player and of the oracle; None for other than the published settings."""
+    """Return the mean scores of a random player and of the oracle; None for settings that are not published."""
     case = _recorded_case(record)
-    usual = case.published and record.options["steps"] in (None, case.steps)
-    return EXPECTED[case.stage] if usual else None
+    is_published = case.published and record.options["steps"] in (None, case.steps)
+    return EXPECTED[case.stage] if is_published else None
 
 
 def _count_deadly_entities(case: Case) -> int:
-    """Return how many entities can be met at once that each cost 1; in stage 1 the first contact decides."""
+    """Return the most enemies that can be met at once, each of which costs 1; in stage 1 the first contact decides."""
     return 1 if case.stage == 1 else len(case.actors) - 2  # all but the message and the goal
 
 
@@ -198,11 +203,11 @@ def _score_range(record: EpisodeRecord) -> Range:
 def _reward_range(record: EpisodeRecord) -> Range:
     """Return the range of the sum of rewards."""
     case = _recorded_case(record)
-    # Who has to fetch the message has half a point for it.
-    return -float(_count_deadly_entities(case)), 1.0 if case.stage == 1 or case.carries else MOST
+    # A player that has to fetch the message has half a point for it.
+    return -float(_count_deadly_entities(case)), 1.0 if case.stage == 1 or case.carries else MOST_REWARD
 
 
-def _count_steps(record: EpisodeRecord) -> int:
+def _step_limit(record: EpisodeRecord) -> int:
     """Return the most steps of an episode."""
     limit = record.options["steps"]
     return _recorded_case(record).steps if limit is None else limit
@@ -225,7 +230,7 @@ def _got_message(record: EpisodeRecord) -> float | None:
 
 
 def _death_metric(name: str, fate: str, title: str, doc: str, possible: Callable[[Case], bool]) -> Metric:
-    """Return the metric of a kind of death, which is None for games in which that is not possible."""
+    """Return the metric of a kind of death, whose value is None for games in which this death is not possible."""
 
     def died(record: EpisodeRecord) -> float | None:
         """Return 1 or 0: whether the game ended in this way."""
@@ -239,7 +244,7 @@ METRICS = agent_metrics(
         name="score",
         of=last_reward,
         title="Score",
-        low=LEAST,
+        low=LEAST_REWARD,
         high=1,
         range=_score_range,
         floor=lambda record: 0.0,
@@ -283,7 +288,7 @@ METRICS = agent_metrics(
         "Whether the message ended the game because the player had it already; stage 1 only.",
         lambda case: case.carries and case.stage == 1,
     ),
-    steps=_count_steps,
+    steps=_step_limit,
     reward=_reward_range,
 )
 
@@ -365,7 +370,7 @@ ROLES = agent_environment(
     history=2,  # Table 1
     steps=None,
     most_steps=lambda case: case.steps,
-    reward=(LEAST, MOST),
+    reward=(LEAST_REWARD, MOST_REWARD),
     items=Items(
         options=SOURCE_OPTIONS,
         sample_levels=STAGES,

@@ -1,6 +1,6 @@
 """Messenger as a game of single steps: its published words, its rules, and players that know the true roles."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from heapq import heappop, heappush
 from typing import NamedTuple
@@ -55,8 +55,8 @@ def manual_text(case: Case) -> str:
 def observation_text(world: MessengerWorld, *, published: bool) -> str:
     """Return what the agent sees.
 
-    As published, only the nearest of those that look alike is named, and death in stages 2 and 3 reads "Environment
-    Error."; otherwise all are named, and the end is reported.
+    As published, only the nearest of entities that look alike is named, and death in stages 2 and 3 reads "Environment
+    Error."; otherwise all entities are named, and the end is reported.
     """
     died = world.fate not in ("", WON)
     if died and published and world.case.stage > 1:
@@ -71,24 +71,30 @@ def observation_text(world: MessengerWorld, *, published: bool) -> str:
 
 
 def describe_entities(world: MessengerWorld, *, published: bool) -> str:
-    """Return a line for each entity, sorted by its number and distance; ties by the northernmost, then westernmost.
+    """Return a line for each entity, sorted by the number of its name and by distance, then from north and from west.
 
-    As published, only the nearest of those that look alike is named.
+    As published, only the nearest of entities that look alike is named.
     """
-    x, y = world.agent[0] // 2, world.agent[1] // 2
-    entities: list[tuple[int, int, int, int, str]] = []
+    x, y = cell_of_location(world.agent)
+    entities: list[tuple[int, int, int, int, str]] = []  # in the order by which they are sorted
     for number, actor, location in zip(actor_numbers(world.case), world.case.actors, world.places, strict=True):
         if location is not None:
-            east, south = location[0] // 2 - x, location[1] // 2 - y
+            column, row = cell_of_location(location)
+            east, south = column - x, row - y
             entities.append((number, abs(east) + abs(south), south, east, actor.name))
     lines: list[str] = []
-    before = 0
-    for number, away, south, east, name in sorted(entities):
-        if not published or number != before:
-            direction = f"to your {direction_name(east, south)}" if away else "with you"
-            lines.append(f"- {name} {away} steps {direction}")
-        before = number
+    last_number = 0
+    for number, distance, south, east, name in sorted(entities):
+        if not published or number != last_number:
+            direction = f"to your {direction_name(east, south)}" if distance else "with you"
+            lines.append(f"- {name} {distance} steps {direction}")
+        last_number = number
     return "\n".join(lines)
+
+
+def cell_of_location(location: Location) -> tuple[int, int]:
+    """Return the cell (column, row) with the north-western corner of a location in half cells."""
+    return location[0] // 2, location[1] // 2
 
 
 class RoleRules(Rules[Case, MessengerWorld]):
@@ -125,12 +131,14 @@ class RoleRules(Rules[Case, MessengerWorld]):
         }
         if after.fate:
             events["fate"] = after.fate
-        stuck = action != _world.REST and after.agent == world.agent
-        return ActionEffect(after, after.reward, events, Outcome.UNPRODUCTIVE if stuck else Outcome.OK)
+        is_stuck = action != REST and after.agent == world.agent
+        return ActionEffect(after, after.reward, events, Outcome.UNPRODUCTIVE if is_stuck else Outcome.OK)
 
     def ending(self, world: MessengerWorld) -> End | None:
         """Return SOLVED once the task is done, FAILED once the agent is dead."""
-        return None if not world.fate else End.SOLVED if world.fate == _world.WON else End.FAILED
+        if not world.fate:
+            return None
+        return End.SOLVED if world.fate == WON else End.FAILED
 
     def score(self, world: MessengerWorld) -> float:
         return world.reward
@@ -142,13 +150,14 @@ class RoleRules(Rules[Case, MessengerWorld]):
         return observation_text(world, published=self._published)
 
 
-_NUMBERS = range(REST + 1)
-_MOST = 400  # plans that are looked at before the best of them is taken
-_AHEAD = 6  # steps for which a way has to be safe, if it does not arrive
+_ACTION_NUMBERS = range(REST + 1)
+_MOST_NODES = 400  # of a search that are expanded before the best unfinished plan is taken
+_SAFE_STEPS = 6  # of an unfinished plan; more do not make it better than others
+_MESSAGE, _GOAL = 1, 2  # numbers of actors
 
 
-class _Sets(NamedTuple):
-    """Possible locations of things, one bit for each location of half cells, by kind of movement."""
+class _LocationSets(NamedTuple):
+    """Possible locations of entities by their kind of movement; each set is a number with a bit for each location."""
 
     chasers: int
     fleeing: int
@@ -161,64 +170,61 @@ class _Sets(NamedTuple):
 
 
 class _Board:
-    """Sets of places on a board of a size, each as the bits of one number."""
+    """Sets of locations on a board of `size` cells a side; the bits of a set run from west to east, row by row."""
 
     def __init__(self, size: int) -> None:
-        self.wide = wide = 2 * size - 1
-        self._row = (1 << wide) - 1
-        self._all = (1 << wide * wide) - 1
-        first = sum(1 << wide * row for row in range(wide))
-        self._columns = [first * ((1 << column) - 1) for column in range(wide + 1)]  # those west of a column
+        self._width = width = 2 * size - 1  # in half cells
+        self._all = (1 << width * width) - 1
+        first_column = sum(1 << width * row for row in range(width))
+        self._west_of = [first_column * ((1 << column) - 1) for column in range(width + 1)]
+        self._north_of = [(1 << width * row) - 1 for row in range(width + 1)]
 
     def location_bit(self, location: Location) -> int:
-        """Return the number whose only bit is that of a location."""
-        return 1 << location[1] * self.wide + location[0]
+        """Return the set of a single location."""
+        return 1 << location[1] * self._width + location[0]
 
     def colliding_locations(self, location: Location) -> int:
-        """Return the locations, as bits, at which an entity collides with one at the given location."""
+        """Return the set of locations at which an entity collides with an entity at the given location."""
         x, y = location
-        west, east = max(x - 1, 0), min(x + 1, self.wide - 1)
-        line = (1 << east + 1) - (1 << west)
-        return sum(line << self.wide * row for row in range(max(y - 1, 0), min(y + 1, self.wide - 1) + 1))
+        last = self._width - 1
+        west, east = max(x - 1, 0), min(x + 1, last)
+        row_bits = (1 << east + 1) - (1 << west)
+        return sum(row_bits << self._width * row for row in range(max(y - 1, 0), min(y + 1, last) + 1))
 
-    def spread_movers(self, sets: _Sets, agent: Location) -> _Sets:
+    def spread_movers(self, sets: _LocationSets, agent: Location) -> _LocationSets:
         """Return where entities can be after a step, with the agent at a location before it."""
-        return _Sets(self._spread_chasers(sets.chasers, agent), self._spread_fleeing(sets.fleeing, agent), sets.fixed)
+        chasers, fleeing, fixed = sets
+        return _LocationSets(self._spread_chasers(chasers, agent), self._spread_fleeing(fleeing, agent), fixed)
 
-    def _spread_chasers(self, places: int, agent: Location) -> int:
-        """Return where chasers can be after a step."""
-        if not places:
+    def _spread_chasers(self, locations: int, agent: Location) -> int:
+        """Return where chasers can be after a step nearer to the agent."""
+        if not locations:
             return 0
         x, y = agent
-        wide, columns = self.wide, self._columns
-        north, west = (1 << wide * y) - 1, columns[x]
-        after = (places & north) << wide | (places & west) << 1
-        after |= (places & ~((1 << wide * (y + 1)) - 1)) >> wide
-        after |= (places & ~columns[x + 1]) >> 1
-        return after | self._adjacent_locations(places & self.location_bit(agent))
+        width, west_of, north_of = self._width, self._west_of, self._north_of
+        after = (locations & north_of[y]) << width | (locations & west_of[x]) << 1
+        after |= (locations & ~north_of[y + 1]) >> width | (locations & ~west_of[x + 1]) >> 1
+        return after | self._adjacent_locations(locations & self.location_bit(agent))  # there, any step is a choice
 
-    def _spread_fleeing(self, places: int, agent: Location) -> int:
-        """Return where fleeing entities can be after a step."""
-        if not places:
+    def _spread_fleeing(self, locations: int, agent: Location) -> int:
+        """Return where fleeing entities can be after a step away from the agent, or at the edge without a step."""
+        if not locations:
             return 0
         x, y = agent
-        wide, columns = self.wide, self._columns
-        northern, western = places & ((1 << wide * (y + 1)) - 1), places & columns[x + 1]
-        southern, eastern = places & ~((1 << wide * y) - 1), places & ~columns[x]
-        top, bottom = self._row, self._row << wide * (wide - 1)
-        first, last = columns[1], self._all & ~columns[wide - 1]
-        after = (
-            (northern & ~top) >> wide | (western & ~first) >> 1 | (southern & ~bottom) << wide | (eastern & ~last) << 1
-        )
-        return after | northern & top | western & first | southern & bottom | eastern & last
+        width, west_of, north_of = self._width, self._west_of, self._north_of
+        # Who is in the agent's row or column can go to both sides.
+        northern, western = locations & north_of[y + 1], locations & west_of[x + 1]
+        southern, eastern = locations & ~north_of[y], locations & ~west_of[x]
+        top, bottom = north_of[1], self._all & ~north_of[width - 1]
+        left, right = west_of[1], self._all & ~west_of[width - 1]
+        after = (northern & ~top) >> width | (southern & ~bottom) << width
+        after |= (western & ~left) >> 1 | (eastern & ~right) << 1
+        return after | northern & top | western & left | southern & bottom | eastern & right
 
-    def _adjacent_locations(self, places: int) -> int:
-        """Return the locations next to any of `places`; at the edge, the location itself is one of them."""
-        return (
-            self._spread_fleeing(places, (0, 0)) | self._spread_fleeing(places, (self.wide - 1, self.wide - 1))
-            if places
-            else 0
-        )
+    def _adjacent_locations(self, locations: int) -> int:
+        """Return the locations next to any of `locations`; at the edge, the location itself is included."""
+        last = self._width - 1
+        return self._spread_fleeing(locations, (0, 0)) | self._spread_fleeing(locations, (last, last))
 
 
 @lru_cache(maxsize=8)
@@ -228,130 +234,135 @@ def _cached_board(size: int) -> _Board:
 
 def target_number(world: MessengerWorld) -> int:
     """Return the number of the actor to reach now: the message, or with it the goal."""
-    return 2 if world.carries else 1
+    return _GOAL if world.carries else _MESSAGE
 
 
 def danger_numbers(world: MessengerWorld) -> Iterator[int]:
     """Yield the numbers of the actors that the agent must not touch now."""
-    goal = target_number(world)
+    target = target_number(world)
     for number, location in enumerate(world.places):
-        if location is not None and number != goal and not (number == 1 and world.case.stage > 1):
+        is_harmless = number == _MESSAGE and world.case.stage > 1  # a second touch of the message changes nothing
+        if location is not None and number != target and not is_harmless:
             yield number
 
 
 def towards(case: Case, world: MessengerWorld, rng: Stream) -> int:
     """Go straight for the message, and then for the goal, whatever is in the way."""
     location = world.places[target_number(world)]
-    return REST if location is None else _step_toward(world, location, _NUMBERS)
+    return REST if location is None else _step_toward(world, location, _ACTION_NUMBERS)
 
 
-def _step_toward(world: MessengerWorld, location: Location, actions: Iterator[int] | range | list[int]) -> int:
+def _step_toward(world: MessengerWorld, location: Location, actions: Iterable[int]) -> int:
     """Return the action that leads nearest to a location."""
 
     def distance_after(action: int) -> int:
         """Return a measure of the distance from the location after an action."""
         x, y = walk_agent(world.case, world.agent, action)
-        return max(abs(x - location[0]), abs(y - location[1])) + abs(x - location[0]) + abs(y - location[1])
+        across, along = abs(x - location[0]), abs(y - location[1])
+        return max(across, along) + across + along  # the longer side counts twice, so that it is shortened first
 
     return min(actions, key=distance_after)
 
 
 class _SearchNode(NamedTuple):
-    """A way that is safe whatever the others do."""
+    """A plan of some steps that is safe whatever the other entities do.
+
+    Attributes:
+        cost: Its steps and the estimated number of steps from its end to the target.
+        number: The order in which plans are found, which decides between plans of equal cost and steps.
+        agent: The agent's location at the end of the plan.
+        first_action: The first action of the plan.
+        dangers: Where entities that must not be touched can be by then.
+        targets: Where the target can be by then.
+    """
 
     cost: float
     steps: int
-    number: int  # tells plans of the same cost apart
+    number: int
     agent: Location
-    first: int
-    dangers: _Sets
-    targets: _Sets
+    first_action: int
+    dangers: _LocationSets
+    targets: _LocationSets
 
 
 def search(case: Case, world: MessengerWorld, rng: Stream) -> int:
     """Take the first step of a shortest way to the target on which no danger can be, however it moves.
 
-    Where no such way is found among the first few hundred, it is the step to the way that stays safe for longest, and
-    of several to where most chance is left: a goal and an enemy that chase from the same place have to be parted.
-    Where no step is safe, it is the one that is most probably survived.
+    Where 400 plans do not reach the target, it is the first step of the plan that stays safe for longest, and of equal
+    plans that at whose end the target can be in most locations: a goal and an enemy that chase from the same location
+    have to be parted. Where no step is safe, it is the step with the lowest risk.
     """
-    location = world.places[target_number(world)]
-    if location is None:
+    target = target_number(world)
+    target_location = world.places[target]
+    if target_location is None:
         return REST
-    kind = case.actors[target_number(world)].kind
-    start = _SearchNode(
-        0.0,
-        0,
-        0,
-        world.agent,
-        REST,
-        _location_sets(world, list(danger_numbers(world))),
-        _location_sets(world, [target_number(world)]),
-    )
-    queue, visited, best, number = [start], set[tuple[int, Location]](), start, 0
+    dangers, targets = _location_sets(world, danger_numbers(world)), _location_sets(world, [target])
+    start = _SearchNode(0.0, 0, 0, world.agent, REST, dangers, targets)
+    queue, visited, best, node_count = [start], set[tuple[int, Location]](), start, 0
     board = _cached_board(case.size)
-    for _ in range(_MOST):
+    # The distance in half cells shrinks by 2 in a step of the agent, and by 1 more in a step of a target that chases.
+    approach = 3 if case.actors[target].kind == CHASER else 2
+    for _ in range(_MOST_NODES):
         if not queue:
             break
         node = heappop(queue)
         if _unfinished_plan_rank(node) > _unfinished_plan_rank(best):
             best = node
-        unsafe, target_sets = (
-            board.spread_movers(node.dangers, node.agent),
-            board.spread_movers(node.targets, node.agent),
-        )
+        dangers, targets = (board.spread_movers(sets, node.agent) for sets in (node.dangers, node.targets))
         steps = node.steps + 1
-        for action in _NUMBERS:
+        for action in _ACTION_NUMBERS:
             agent = walk_agent(case, node.agent, action)
             if (steps, agent) in visited:
                 continue
-            near = board.colliding_locations(agent)
-            if near & unsafe.union:
+            colliding = board.colliding_locations(agent)
+            if colliding & dangers.union:
                 continue
-            first = node.first if node.steps else action
-            if near & target_sets.union:
-                return first
+            first_action = node.first_action if node.steps else action
+            if colliding & targets.union:
+                return first_action
             visited.add((steps, agent))
-            number += 1
-            # The estimated number of steps to the target is added.
-            distance = abs(agent[0] - location[0]) + abs(agent[1] - location[1])
-            cost = steps + distance / (3 if kind == CHASER else 2)
-            heappush(queue, _SearchNode(cost, steps, number, agent, first, unsafe, target_sets))
-    if best.steps:
-        return best.first
-    risks = {action: _collision_risk(world, action) for action in _NUMBERS}
-    least = min(risks.values())
-    return _step_toward(world, location, [action for action in _NUMBERS if risks[action] <= least])
+            node_count += 1
+            distance = abs(agent[0] - target_location[0]) + abs(agent[1] - target_location[1])
+            cost = steps + distance / approach
+            heappush(queue, _SearchNode(cost, steps, node_count, agent, first_action, dangers, targets))
+    return best.first_action if best.steps else _least_risky_action(world, target_location)
+
+
+def _least_risky_action(world: MessengerWorld, target: Location) -> int:
+    """Return the action with the lowest risk of a collision, and of several the one that leads nearest to a target."""
+    risks = {action: _collision_risk(world, action) for action in _ACTION_NUMBERS}
+    return _step_toward(world, target, [action for action in risks if risks[action] <= min(risks.values())])
 
 
 def _unfinished_plan_rank(node: _SearchNode) -> tuple[int, int, int]:
-    """Return a sort key: how long a plan is safe, and in how many locations the target can be."""
-    return min(node.steps, _AHEAD), sum(places.bit_count() for places in node.targets), node.steps
+    """Return a sort key: how long a plan is safe, up to a limit, in how many locations the target can be, its steps."""
+    location_count = sum(locations.bit_count() for locations in node.targets)
+    return min(node.steps, _SAFE_STEPS), location_count, node.steps
 
 
-def _location_sets(world: MessengerWorld, numbers: list[int]) -> _Sets:
+def _location_sets(world: MessengerWorld, numbers: Iterable[int]) -> _LocationSets:
     """Return the locations of some actors by their kind of movement."""
     board, actors = _cached_board(world.case.size), world.case.actors
-    places = {kind: 0 for kind in (CHASER, FLEEING, IMMOVABLE)}
+    sets = {kind: 0 for kind in (CHASER, FLEEING, IMMOVABLE)}
     for number in numbers:
         location = world.places[number]
         if location is not None:
-            places[actors[number].kind] |= board.location_bit(location)
-    return _Sets(places[CHASER], places[FLEEING], places[IMMOVABLE])
+            sets[actors[number].kind] |= board.location_bit(location)
+    return _LocationSets(sets[CHASER], sets[FLEEING], sets[IMMOVABLE])
 
 
 def _collision_risk(world: MessengerWorld, action: int) -> float:
     """Return the probability that an action ends in a collision with a danger."""
-    agent, survival = walk_agent(world.case, world.agent, action), 1.0
+    agent_after, survival = walk_agent(world.case, world.agent, action), 1.0
     for number in danger_numbers(world):
         location, kind = world.places[number], world.case.actors[number].kind
         assert location is not None
-        survival *= 1 - _collision_chance(world, location, kind, agent)
+        survival *= 1 - _collision_chance(world, location, kind, agent_after)
     return 1 - survival
 
 
 def _collision_chance(world: MessengerWorld, location: Location, kind: str, agent: Location) -> float:
-    """Return the probability that one actor collides with the agent after its next move."""
+    """Return the probability that an actor's next move makes it collide with the agent, moved to `agent`."""
     if kind == IMMOVABLE:
         return float(collide(location, agent))
     x, y = world.agent
@@ -360,14 +371,14 @@ def _collision_chance(world: MessengerWorld, location: Location, kind: str, agen
     collisions = 0
     for east, south in options:
         column, row = location[0] + east, location[1] + south
-        inside = 0 <= column <= edge and 0 <= row <= edge
-        collisions += collide((column, row) if inside else location, agent)
+        is_on_board = 0 <= column <= edge and 0 <= row <= edge
+        collisions += collide((column, row) if is_on_board else location, agent)
     return collisions / len(options)
 
 
 def random_action(case: Case, world: MessengerWorld, rng: Stream) -> int:
     """Take any action."""
-    return rng.choice(_NUMBERS)
+    return rng.choice(_ACTION_NUMBERS)
 
 
 def rest(case: Case, world: MessengerWorld, rng: Stream) -> int:

@@ -56,12 +56,13 @@ def draw_sentence(name: str, role: str, kind: str, rng: Stream) -> str:
     """Draw a sentence that names an entity's role and its kind of movement, unless that is "unknown"."""
     kind_is_known = kind != UNKNOWN
     template = rng.choice(_WORDS["templates"]["with_movement" if kind_is_known else "without_movement"])
-    noun, thing, predicate = rng.choice(NAMES[name]), rng.choice(role_phrases(role)), rng.choice(_PREDICATES[role])
+    noun, role_phrase = rng.choice(NAMES[name]), rng.choice(role_phrases(role))
+    predicate = rng.choice(_PREDICATES[role])
     text = template.format(
         name=noun,
-        thing=thing,
-        Thing=thing[0].upper() + thing[1:],
-        said=predicate.format(thing=thing),
+        thing=role_phrase,
+        Thing=role_phrase[0].upper() + role_phrase[1:],
+        said=predicate.format(thing=role_phrase),
         moves=rng.choice(_MOVES[kind]) if kind_is_known else "",
         moving=rng.choice(_MOVING[kind]) if kind_is_known else "",
     )
@@ -87,26 +88,26 @@ PUBLIC_KEY = "messenger-v1"
 VERSION = 1  # of the generator; part of every item's key
 DECOYS = 2  # of stage 3, as published
 
-_CARRIES = 0.2  # probability that the agent begins stage 1 with the message
-_UNKNOWN = 0.15  # probability that a sentence of stage 2 does not tell the movement
+_CARRIES_RATE = 0.2  # probability that the agent begins stage 1 with the message
+_UNKNOWN_RATE = 0.15  # probability that a sentence of stage 2 does not name the movement
 _LARGEST_FILE = 1 << 24  # bytes
 
-# First cells (column, row) on a board of ten by ten: in stage 1 around the agent, in stage 2 of the three roles and
-# the agent, in stage 3 of those and of two decoys. The last two are for further decoys and not published.
-_AROUND = ((0, -2), (-2, 0), (2, 0), (0, 2))
-_CORNERS = ((2, 2), (7, 2), (2, 7), (7, 7))
-_SPREAD = ((2, 1), (8, 1), (5, 4), (1, 6), (9, 6), (5, 9))
-_FURTHER = ((1, 9), (9, 9))
+# First cells (column, row) on a board of ten by ten: in stage 1 of the three roles, relative to the agent, in stage 2
+# of the three roles and the agent, in stage 3 of these four and of two decoys, and (not published) of further decoys.
+_STAGE_1_OFFSETS = ((0, -2), (-2, 0), (2, 0), (0, 2))
+_STAGE_2_CELLS = ((2, 2), (7, 2), (2, 7), (7, 7))
+_STAGE_3_CELLS = ((2, 1), (8, 1), (5, 4), (1, 6), (9, 6), (5, 9))
+_FURTHER_CELLS = ((1, 9), (9, 9))
 
 # Stage 2: every movement of enemy, message and goal.
-_TRIPLES = tuple(product(KINDS, repeat=len(ROLES)))
-# Stage 3: three different movements, and a decoy of the message and one of the goal, each moving in another way than
-# what it looks like, and in another way than the other.
-_QUINTUPLES = tuple(
-    (*kinds, message, goal)
-    for kinds in permutations(KINDS)
-    for message, goal in permutations(KINDS, 2)
-    if message != kinds[1] and goal != kinds[2]
+_STAGE_2_MOVEMENTS = tuple(product(KINDS, repeat=len(ROLES)))
+# Stage 3: different movements of enemy, message and goal, and of a decoy of the message and a decoy of the goal, which
+# move differently from each other and from the entity that they look like.
+_STAGE_3_MOVEMENTS = tuple(
+    (enemy, message, goal, like_message, like_goal)
+    for enemy, message, goal in permutations(KINDS)
+    for like_message, like_goal in permutations(KINDS, 2)
+    if like_message != message and like_goal != goal
 )
 
 SOURCE_OPTIONS = (
@@ -124,7 +125,7 @@ SOURCE_OPTIONS = (
         default=None,
         kind=int,
         low=DECOYS,
-        high=DECOYS + len(_FURTHER),
+        high=DECOYS + len(_FURTHER_CELLS),
         doc="Enemies of stage 3 that look like the message or the goal; by default 2, as published.",
     ),
     Option(
@@ -146,7 +147,7 @@ class _Games(KeyedSource[Case]):
             raise UsageError(f"decoys={options['decoys']}: stage {level} has no decoys; remove it, or choose stage 3")
         super().__init__(key, level)
         self._size = int(options["size"])
-        self._decoys = int(options["decoys"] or DECOYS)
+        self._decoy_count = int(options["decoys"] or DECOYS)
 
     @abstractmethod
     def _roles(self, rng: Stream) -> Sequence[str]:
@@ -154,29 +155,23 @@ class _Games(KeyedSource[Case]):
 
     @abstractmethod
     def _sentence(self, name: str, role: str, kind: str, rng: Stream) -> str | None:
-        """Draw a sentence of this kind; None if there is none."""
+        """Draw a sentence about an entity's role and kind of movement; None if no sentence is known."""
 
     @abstractmethod
     def _purpose(self) -> str:
-        """Return a key that tells these games from others with the same set key."""
+        """Return a key that distinguishes these games from others with the same set key."""
 
     def instance(self, index: int) -> Case:
         stage, middle = self.level, self._size // 2
-        rng = Stream("messenger/roles", VERSION, self._purpose(), self.key, stage, self._size, self._decoys, index)
-        names, kinds, cells = self._roles(rng), list[str](), list[tuple[int, int]]()
-        if stage == 1:
-            kinds, cells = [IMMOVABLE] * len(ROLES), [(middle + x, middle + y) for x, y in _AROUND]
-        elif stage == 2:
-            kinds, cells = list(rng.choice(_TRIPLES)), [self._scale_cell(cell) for cell in _CORNERS]
-        else:
-            kinds = self._add_decoy_movements(rng.choice(_QUINTUPLES))
-            cells = [self._scale_cell(cell) for cell in (_SPREAD + _FURTHER)[: len(kinds) + 1]]
-        rng.shuffle(cells)
-        decoys = len(kinds) - len(ROLES)
-        names = [*names, *([names[1], names[2]] * 2)[:decoys]]
+        rng = Stream("messenger/roles", VERSION, self._purpose(), self.key, stage, self._size, self._decoy_count, index)
+        names = self._roles(rng)
+        kinds, cells = self._draw_movements_and_cells(rng)
+        decoy_count = len(kinds) - len(ROLES)
+        _, message, goal = names
+        names = [*names, *([message, goal] * 2)[:decoy_count]]
         actors = tuple(Actor(name, kind, x, y) for name, kind, (x, y) in zip(names, kinds, cells, strict=False))
-        carries = stage == 1 and rng.random() < _CARRIES
-        roles = [*ROLES, *[ENEMY] * decoys]
+        carries = stage == 1 and rng.random() < _CARRIES_RATE
+        roles = [*ROLES, *[ENEMY] * decoy_count]
         sentences = [self._actor_sentence(actor, role, rng) for actor, role in zip(actors, roles, strict=True)]
         if stage == 3:
             sentences.append(self._distracting_sentence(actors[0], rng))
@@ -184,36 +179,58 @@ class _Games(KeyedSource[Case]):
         agent = (middle, middle) if stage == 1 else cells[-1]
         return Case(stage, self._size, actors, *agent, carries, tuple(sentences))
 
+    def _draw_movements_and_cells(self, rng: Stream) -> tuple[list[str], list[tuple[int, int]]]:
+        """Draw the actors' kinds of movement, and the first cells of the actors and, last, of the agent.
+
+        In stage 1 the last cell stays empty, as the agent is in the middle.
+        """
+        if self.level == 1:
+            middle = self._size // 2
+            kinds = list[str]([IMMOVABLE] * len(ROLES))
+            cells = [(middle + x, middle + y) for x, y in _STAGE_1_OFFSETS]
+        elif self.level == 2:
+            kinds, cells = list(rng.choice(_STAGE_2_MOVEMENTS)), [self._scale_cell(cell) for cell in _STAGE_2_CELLS]
+        else:
+            kinds = self._with_further_decoys(rng.choice(_STAGE_3_MOVEMENTS))
+            published_cells = (_STAGE_3_CELLS + _FURTHER_CELLS)[: len(kinds) + 1]
+            cells = [self._scale_cell(cell) for cell in published_cells]
+        rng.shuffle(cells)
+        return kinds, cells
+
     def _actor_sentence(self, actor: Actor, role: str, rng: Stream) -> str:
         """Draw the sentence about an actor in its role, for the stage."""
         if self.level == 1:
             return self._immovable_sentence(actor.name, role, rng)
-        is_unknown = self.level == 2 and rng.random() < _UNKNOWN
+        is_unknown = self.level == 2 and rng.random() < _UNKNOWN_RATE
         return self._required_sentence(actor.name, role, UNKNOWN if is_unknown else actor.kind, rng)
 
     def _immovable_sentence(self, name: str, role: str, rng: Stream) -> str:
         """Draw a sentence about something immovable, which may leave the movement open."""
         return self._required_sentence(name, role, rng.choice((IMMOVABLE, UNKNOWN)), rng)
 
-    def _add_decoy_movements(self, kinds: tuple[str, ...]) -> list[str]:
-        """Return movements with those of further decoys, so that nothing moves like what looks like it."""
+    def _with_further_decoys(self, kinds: tuple[str, ...]) -> list[str]:
+        """Return movements of stage 3 with those of a third and a fourth decoy, if the game has as many.
+
+        The third decoy looks like the message, and the fourth like the goal. Of the three kinds of movement, each has
+        the one that no other entity of its looks has.
+        """
         _, message, goal, like_message, like_goal = kinds
         further_kinds = [kind for kind in KINDS if kind not in (message, like_message)]
         further_kinds += [kind for kind in KINDS if kind not in (goal, like_goal)]
-        return [*kinds, *further_kinds[: self._decoys - DECOYS]]
+        return [*kinds, *further_kinds[: self._decoy_count - DECOYS]]
 
     def _distracting_sentence(self, enemy: Actor, rng: Stream) -> str:
         """Draw a sentence with a wrong role and a wrong movement for the enemy's entity."""
         roles, kind = [MESSAGE, GOAL], rng.choice([kind for kind in KINDS if kind != enemy.kind])
         rng.shuffle(roles)
-        candidates = (self._sentence(enemy.name, role, kind, rng) for role in roles)
+        candidates = (self._sentence(enemy.name, role, kind, rng) for role in roles)  # lazy: each draws
         sentence = next((text for text in candidates if text is not None), None)
         if sentence is None:
             raise DataError(f"the sentences have none of {enemy.name} as anything else than an enemy, as {kind}")
         return sentence
 
     def _required_sentence(self, name: str, role: str, kind: str, rng: Stream) -> str:
-        """Draw a sentence of this kind; a DataError if there is none."""
+        """Draw a sentence about an entity's role and kind of movement; a DataError if no sentence is known."""
         sentence = self._sentence(name, role, kind, rng)
         if sentence is None:
             raise DataError(f"the sentences have none of {name} as {role}, {kind}")
@@ -221,12 +238,18 @@ class _Games(KeyedSource[Case]):
 
     def _scale_cell(self, cell: tuple[int, int]) -> tuple[int, int]:
         """Return a cell of the published board on a board of this size."""
-        x, y = ((2 * number * (self._size - 1) + SIZE - 1) // (2 * (SIZE - 1)) for number in cell)  # rounded
+        last, published_last = self._size - 1, SIZE - 1
+        # Rounded: the floor of number * last / published_last + 1/2.
+        x, y = ((2 * number * last + published_last) // (2 * published_last) for number in cell)
         return x, y
 
 
 class DrawnGames(_Games):
-    """Games with our own sentences, of any three entities of a cast, by stage (UsageError for wrong ones or decoys)."""
+    """Games with our own sentences, of any three entities of a cast; the level is the stage.
+
+    Raises:
+        UsageError: For a stage that does not exist, or for decoys in a stage that has none.
+    """
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
         super().__init__(key, level, options)
@@ -256,7 +279,7 @@ class PublishedGames(_Games):
 
     Raises:
         UsageError: If a file cannot be read, or for a stage that does not exist.
-        DataError: If a file is none of the published form.
+        DataError: If a file does not have the published form.
     """
 
     def __init__(
@@ -276,7 +299,7 @@ class PublishedGames(_Games):
         self._split = split
 
     def item(self, index: int) -> Item[Case]:
-        """Return the game of this number, under a key of its own: other games have our own sentences."""
+        """Return the game of an index, under another key than the game of this index with our own sentences."""
         return replace(super().item(index), key=f"{self.key}-published-{self._split}")
 
     def _purpose(self) -> str:
@@ -286,7 +309,7 @@ class PublishedGames(_Games):
         return rng.choice(self._triples)
 
     def _immovable_sentence(self, name: str, role: str, rng: Stream) -> str:
-        """Draw one of all sentences of both kinds, as published."""
+        """Draw one of all sentences for something immovable and for an unknown movement together, as published."""
         texts = [*self._texts[name, role, IMMOVABLE], *self._texts[name, role, UNKNOWN]]
         if not texts:
             raise DataError(f"the sentences have none of {name} as {role}, immovable or unknown")

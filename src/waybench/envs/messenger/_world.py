@@ -77,7 +77,7 @@ class Case(Instance):
 
     @property
     def published(self) -> bool:
-        """Whether board and decoys are the published ones, so that published scores are for comparison."""
+        """Whether size and number of decoys are as published, so that scores compare with the published ones."""
         return self.size == SIZE and len(self.actors) == (5 if self.stage == 3 else 3)
 
     def canonical(self) -> str:
@@ -95,7 +95,7 @@ class Case(Instance):
 
 
 def role_name(number: int) -> str:
-    """Return the role of the actor of a number: enemy, message, goal or decoy."""
+    """Return the role of an actor by its number in `Case.actors`: enemy, message, goal or decoy."""
     return ROLES[number] if number < len(ROLES) else "decoy"
 
 
@@ -170,24 +170,27 @@ def is_sentence(text: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def actor_numbers(case: Case) -> tuple[int, ...]:
-    """Return for each actor the number of its name, by which an observation is sorted."""
+    """Return for each actor the number of its name, by which observations are sorted."""
     return tuple(NUMBERS[actor.name] for actor in case.actors)
 
 
 Location = tuple[int, int]  # (x, y) of the north-western corner, in half cells
 
 UP, LEFT, DOWN, RIGHT, STAY = (0, -1), (-1, 0), (0, 1), (1, 0), (0, 0)
-_MOVES = (UP, DOWN, LEFT, RIGHT, STAY)  # the agent's actions, in the manual's order
-_ALL = (UP, LEFT, DOWN, RIGHT)  # the order in which a mover considers them
-REST = _MOVES.index(STAY)
+_AGENT_MOVES = (UP, DOWN, LEFT, RIGHT, STAY)  # by the number of an action, in the manual's order
+_ACTOR_MOVES = (UP, LEFT, DOWN, RIGHT)  # the order in which a moving actor considers them
+REST = _AGENT_MOVES.index(STAY)
 WON = "won"
 
 
 def _movement_options(kind: str, east: int, south: int) -> tuple[Location, ...]:
-    """Return the moves of a mover that is to the east (1) or west (-1), and south or north, of the agent."""
-    nearer = {UP: south > 0, LEFT: east > 0, DOWN: south < 0, RIGHT: east < 0}
-    options = tuple(move for move in _ALL if nearer[move] == (kind == CHASER))
-    return options or _ALL
+    """Return the moves that an actor chooses from: nearer to the agent for a chaser, otherwise away from it.
+
+    `east` is 1 if the actor is to the east of the agent, -1 to the west, 0 in its column; `south` is alike.
+    """
+    leads_nearer = {UP: south > 0, LEFT: east > 0, DOWN: south < 0, RIGHT: east < 0}
+    options = tuple(move for move in _ACTOR_MOVES if leads_nearer[move] == (kind == CHASER))
+    return options or _ACTOR_MOVES  # a chaser at the agent's location has none
 
 
 # Every step of one half cell changes the Manhattan distance, so that a step leads either nearer or away.
@@ -198,9 +201,11 @@ OPTIONS = {
 
 
 class Chooser(Protocol):
-    """The origin of movers' choices: a stream, or in tests the published program's choices."""
+    """The origin of actors' choices: a stream, or in tests the published program's choices."""
 
-    def choice(self, items: Sequence[Location], /) -> Location: ...
+    def choice(self, items: Sequence[Location], /) -> Location:
+        """Return one of some moves."""
+        ...
 
 
 class MessengerWorld(NamedTuple):
@@ -208,7 +213,7 @@ class MessengerWorld(NamedTuple):
 
     Attributes:
         agent: Where the agent is, or was when it died.
-        places: Where the actors are, in their order; None for what has been picked up or reached.
+        places: The actors' locations, in their order; None for an actor that has been picked up or reached.
         carries: Whether the agent has the message.
         last: Number of the last action; None at the start.
         fate: "" while the game goes on; "won"; what killed the agent ("enemy", "decoy" or "goal"); "message" where
@@ -233,9 +238,9 @@ def start_world(case: Case) -> MessengerWorld:
 
 
 def move_actors(case: Case, agent: Location, places: Sequence[Location | None], rng: Chooser) -> list[Location | None]:
-    """Return the actors' locations after they have moved, with the agent at a location before.
+    """Return the actors' locations after they have moved; `agent` is the agent's location before its own move.
 
-    Each mover draws once, also where there is one choice alone; a move off the board leads nowhere.
+    Each actor that moves draws once, even from a single choice; a move off the board leaves it where it is.
     """
     x, y = agent
     edge = 2 * case.size - 2
@@ -254,7 +259,7 @@ def move_actors(case: Case, agent: Location, places: Sequence[Location | None], 
 
 def walk_agent(case: Case, agent: Location, action: int) -> Location:
     """Return the agent's location after an action: two half cells away, or the same at the edge of the board."""
-    east, south = _MOVES[action]
+    east, south = _AGENT_MOVES[action]
     x, y = agent[0] + 2 * east, agent[1] + 2 * south
     edge = 2 * case.size - 2
     return (x, y) if 0 <= x <= edge and 0 <= y <= edge else agent
@@ -288,16 +293,17 @@ def _end_at_contact(world: MessengerWorld, contacts: Sequence[int]) -> Messenger
 
 def _apply_contacts(world: MessengerWorld, contacts: Sequence[int]) -> MessengerWorld:
     """Return the position after contacts in stages 2 and 3: each enemy costs 1; then the goal, then the message."""
-    deadly = [number for number in contacts if role_name(number) in ("enemy", "decoy")]
-    if deadly:
-        killer = deadly[0]
-        return world._replace(reward=-1.0 * len(deadly), fate=role_name(killer), touched=killer)
-    if 2 in contacts and not world.carries:
-        return world._replace(reward=-1.0, fate="goal", touched=2)
+    message, goal = ROLES.index(MESSAGE), ROLES.index(GOAL)
+    enemies = [number for number in contacts if role_name(number) in ("enemy", "decoy")]
+    if enemies:
+        killer = enemies[0]
+        return world._replace(reward=-1.0 * len(enemies), fate=role_name(killer), touched=killer)
+    if goal in contacts and not world.carries:
+        return world._replace(reward=-1.0, fate="goal", touched=goal)
     places, reward = list(world.places), 0.0
-    if 1 in contacts:
-        places[1], reward = None, 0.0 if world.carries else 0.5
-    if 2 in contacts:
-        places[2], reward = None, 1.0
-        return world._replace(places=tuple(places), reward=reward, fate=WON, touched=2)
+    if message in contacts:
+        places[message], reward = None, 0.0 if world.carries else 0.5
+    if goal in contacts:
+        places[goal] = None
+        return world._replace(places=tuple(places), reward=1.0, fate=WON, touched=goal)
     return world._replace(places=tuple(places), reward=reward, carries=True)

@@ -33,12 +33,11 @@ from waybench.envs.smartplay import (
 )
 
 ROOM = 50  # rounds for which there is room, as in the published settings; for longer episodes it is twice that
-_WIDTH, _LEFT = 400, 62
-_BANDS = 2  # lines of rounds
-_BAND, _ROW = 86, 17
-_TOP, _LINE = 30, 18  # of the table of choices
-_BARS = (132, 284)  # where the bars of both players begin
-_FULL = 100  # how long a bar is
+# Units of a drawing: its width, margins, the height of a band and of a row in it, the top of the table of choices and
+# the height of its lines, the x where the bars of the player and of the opponent begin, the length of a full bar.
+_WIDTH, _LEFT, _RIGHT, _BAND, _ROW, _TOP, _LINE = 400, 62, 8, 86, 17, 30, 18
+_PLAYER_BARS, _OPPONENT_BARS, _FULL = 132, 284, 100
+_BANDS = 2  # the rounds are drawn in two lines
 _MINE, _THEIRS = "#0072b2", "#cc79a7"
 _PALE = 'stroke-opacity="0.25"'
 _RESULTS = {
@@ -102,79 +101,80 @@ def _summary_lines(rounds: Sequence[PlayedRound], world: Rounds, turns: Sequence
 
 def _choice_table(match: Match, world: Rounds) -> Iterator[str]:
     """Yield how often each choice was made, and the opponent's probability of it as a dashed mark."""
-    for x, name in ((8, "choice"), (62, "a win"), (_BARS[0], "player"), (_BARS[1], "opponent")):
+    for x, name in ((8, "choice"), (62, "a win"), (_PLAYER_BARS, "player"), (_OPPONENT_BARS, "opponent")):
         yield text("rounds-text", x, _TOP - 14, name, 9)
     for choice, name in enumerate(SOUND_NAMES):
         y = _TOP + _LINE * choice
         yield text("rounds-name", 8, y + 6, name, 10)
         yield text("rounds-text", 62, y + 6, f"+{match.wins[choice]:g}", 10)
         for x, counts, kind, colour in (
-            (_BARS[0], world.player_counts, "mine", _MINE),
-            (_BARS[1], world.opponent_counts, "theirs", _THEIRS),
+            (_PLAYER_BARS, world.player_counts, "mine", _MINE),
+            (_OPPONENT_BARS, world.opponent_counts, "theirs", _THEIRS),
         ):
-            share = counts[choice] / (sum(counts) or 1)
+            share = counts[choice] / (sum(counts) or 1)  # before the first round all counts are 0
             yield path("rounds-rule", "#bbb", 0.7, [f"M{x} {y - 5}v14"])
             yield path(f"rounds-{kind}", colour, 10, [f"M{x} {y + 2}h{_FULL * share:.1f}"])
             yield text("rounds-name", x - 5, y + 6, str(counts[choice]), 10, "end")
-        x = _BARS[1] + _FULL * world.chances[choice]
+        x = _OPPONENT_BARS + _FULL * world.chances[choice]
         yield path("rounds-chance reference", "#e69f00", 3, [f"M{x:.1f} {y - 6}v16"], 'stroke-dasharray="4 2"')
 
 
 def _round_columns(rounds: Sequence[PlayedRound], top: int) -> Iterator[str]:
     """Yield a column for each round: both choices by their letters, the result, and the best choice."""
     room = ROOM if len(rounds) <= ROOM else 2 * ROOM
-    first = max(0, len(rounds) - 1) // room * room
-    across = room // _BANDS
-    wide = (_WIDTH - _LEFT - 8) / across
+    first = max(0, len(rounds) - 1) // room * room  # round of the drawing, which begins anew when it is full
+    rounds_per_band = room // _BANDS
+    cell_width = (_WIDTH - _LEFT - _RIGHT) / rounds_per_band
     for band in range(_BANDS):
-        y, start = top + band * _BAND, first + across * band
+        y, start = top + band * _BAND, first + rounds_per_band * band
         for row, name in enumerate(("player", "opponent", "result")):
             yield text("rounds-text", 8, y + _ROW * row + 12, name, 9)
         yield text("rounds-text reference", 8, y + 3 * _ROW + 12, "best", 9)
         yield text("rounds-text", _LEFT, y - 2, str(start + 1), 7)
-        yield from _round_line(rounds[start : start + across], y, wide)
+        yield from _round_line(rounds[start : start + rounds_per_band], y, cell_width)
 
 
-def _round_line(rounds: Sequence[PlayedRound], top: int, wide: float) -> Iterator[str]:
-    """Yield the shapes of a line of rounds: a path and a text for each of its rows."""
+def _round_line(rounds: Sequence[PlayedRound], top: int, cell_width: float) -> Iterator[str]:
+    """Yield the shapes of a line of rounds: choices, results and best choices, each in a row below the other."""
     if not rounds:
         return
-    places = [round(_LEFT + wide * (number + 0.5), 1) for number in range(len(rounds))]
+    middles = [round(_LEFT + cell_width * (number + 0.5), 1) for number in range(len(rounds))]
 
     def cell_paths(row: int, positions: Iterable[float]) -> Iterator[str]:
         """Yield the SVG path data of a row's cells at these positions."""
-        return (f"M{x - wide / 2 + 0.4:.1f} {top + _ROW * row + 8}h{wide - 0.8:.1f}" for x in positions)
+        return (f"M{x - cell_width / 2 + 0.4:.1f} {top + _ROW * row + 8}h{cell_width - 0.8:.1f}" for x in positions)
 
     players, opponents = [round_.player for round_ in rounds], [round_.opponent for round_ in rounds]
-    yield path("rounds-mine", _MINE, _ROW - 1, cell_paths(0, places), _PALE)
-    yield path("rounds-theirs", _THEIRS, _ROW - 1, cell_paths(1, places), _PALE)
-    yield _letter_row("name", top + 12, wide, list(zip(places, players, strict=True)))
-    yield _letter_row("name", top + _ROW + 12, wide, list(zip(places, opponents, strict=True)))
+    yield path("rounds-mine", _MINE, _ROW - 1, cell_paths(0, middles), _PALE)
+    yield path("rounds-theirs", _THEIRS, _ROW - 1, cell_paths(1, middles), _PALE)
+    yield _letter_row("name", top + 12, cell_width, list(zip(middles, players, strict=True)))
+    yield _letter_row("name", top + _ROW + 12, cell_width, list(zip(middles, opponents, strict=True)))
     for result, (colour, shape) in _RESULTS.items():
-        shapes = [
-            f"M{x} {top + 2 * _ROW + 4}{shape}"
-            for x, round_ in zip(places, rounds, strict=True)
-            if round_.result == result
-        ]
-        yield path(f"rounds-{result}", colour, 0, shapes)
-    best = [(x, round_.best, round_.best == round_.player) for x, round_ in zip(places, rounds, strict=True)]
-    parts = [path("rounds-best", "#e69f00", _ROW - 1, cell_paths(3, (x for x, _, same in best if same)))]
-    for name, same in (("ground", True), ("name", False)):
-        letters = [(x, choice) for x, choice, is_best in best if is_best is same]
-        parts.append(_letter_row(name, top + 3 * _ROW + 12, wide, letters))
-    yield group("reference", parts)
+        marked = [x for x, round_ in zip(middles, rounds, strict=True) if round_.result == result]
+        yield path(f"rounds-{result}", colour, 0, [f"M{x} {top + 2 * _ROW + 4}{shape}" for x in marked])
+    choices_made, choices_missed = list[tuple[float, int]](), list[tuple[float, int]]()  # of the best choices
+    for x, round_ in zip(middles, rounds, strict=True):
+        (choices_made if round_.best == round_.player else choices_missed).append((x, round_.best))
+    best_y = top + 3 * _ROW + 12
+    best_row = (
+        path("rounds-best", "#e69f00", _ROW - 1, cell_paths(3, (x for x, _ in choices_made))),
+        _letter_row("ground", best_y, cell_width, choices_made),
+        _letter_row("name", best_y, cell_width, choices_missed),
+    )
+    yield group("reference", best_row)
 
 
-def _letter_row(name: str, y: int, wide: float, choices: Sequence[tuple[float, int]]) -> str:
-    """Return the text with the letters of choices, each at its position."""
-    places, letters = " ".join(f"{x:g}" for x, _ in choices), "".join(SOUND_NAMES[choice][0] for _, choice in choices)
-    look = f'class="rounds-{name}" fill="#333" font-size="{min(10.0, 1.1 * wide):.1f}" text-anchor="middle"'
-    return f'<text {look} x="{places}" y="{y}">{letters}</text>' if letters else ""
+def _letter_row(name: str, y: int, cell_width: float, choices: Sequence[tuple[float, int]]) -> str:
+    """Return the text with the first letters of (x, choice); "" without choices."""
+    positions = " ".join(f"{x:g}" for x, _ in choices)
+    letters = "".join(SOUND_NAMES[choice][0] for _, choice in choices)
+    look = f'class="rounds-{name}" fill="#333" font-size="{min(10.0, 1.1 * cell_width):.1f}" text-anchor="middle"'
+    return f'<text {look} x="{positions}" y="{y}">{letters}</text>' if letters else ""
 
 
 KEYS = {"Rock": "r", "Paper": "p", "Scissor": "s", "Scissors": "s"}
 
-_SHOWN = 8  # rounds
+_LATEST = 8  # rounds that the board has
 _LEGEND = (
     "Your choices, and below them the opponent's: R rock, P paper, S scissors.",
     "Green: you won; orange: you lost.",
@@ -186,14 +186,15 @@ _COLOURS = ("#cccccc", "#009e73", "#d55e00")  # of a tie, a win and a defeat
 def board(state: AgentState[Any, Rounds], turns: Sequence[TurnRecord]) -> Board:
     """Return the board for people: the player's choices and the opponent's, in the colour of the result."""
     rounds = [(turn.action[0], turn.events["theirs"]) for turn in turns if "theirs" in turn.events]
-    latest = rounds[-_SHOWN:]
-    empty = [Tile("", "#f0f0f0")] * (_SHOWN - len(latest))
-    rows = [
-        [Tile(name), *(Tile(_LETTERS[pair[who]], _COLOURS[(pair[0] - pair[1]) % 3]) for pair in latest), *empty]
-        for who, name in enumerate(("you", "it"))
-    ]
     results = [(player - opponent) % 3 for player, opponent in rounds]
-    score = f"Won {results.count(1)}, lost {results.count(2)}, tied {results.count(0)}."
+    latest = list(zip(rounds, results, strict=True))[-_LATEST:]
+    empty = [Tile("", "#f0f0f0")] * (_LATEST - len(latest))
+    rows = [
+        [Tile(name), *(Tile(_LETTERS[choices[index]], _COLOURS[result]) for choices, result in latest), *empty]
+        for index, name in enumerate(("you", "it"))
+    ]
+    tie, win, defeat = range(3)
+    score = f"Won {results.count(win)}, lost {results.count(defeat)}, tied {results.count(tie)}."
     return Board(rows=rows, width=3, notes=[score, *_LEGEND])
 
 

@@ -19,9 +19,10 @@ class Strategy:
     """An opponent's way to choose.
 
     Attributes:
-        level: What it looks at: 1 nothing, 2 the last round, 3 all rounds.
-        choose: (the player's last choice, its own, how often the player has chosen each) -> its next choice.
-        doc: What it does, as the end of a sentence.
+        level: What the opponent looks at: 1 nothing, 2 the last round, 3 all rounds.
+        choose: (the player's last choice, the opponent's last choice, how often the player made each choice) -> the
+            opponent's next choice.
+        doc: What the opponent does, as the end of a sentence.
     """
 
     level: int
@@ -57,12 +58,11 @@ STRATEGIES = {
 LARGEST_SCORE = 1_000.0
 LARGEST_DRAW = 2**53
 
-Three = tuple[float, float, float]
-Pair = tuple[float, float]
+Three = tuple[float, float, float]  # a number for each choice: Rock, Paper, Scissors
+ChanceAndWin = tuple[float, float]  # of a choice: the opponent's probability of making it, and the score of a win
 
-# The registered settings (shared/specs/smartplay.md, 2) as (the opponent's probability, the score of a win) of each
-# choice, by our names.
-SETTINGS: dict[str, tuple[Pair, ...]] = {
+# The registered settings (shared/specs/smartplay.md, 2) by our names.
+SETTINGS: dict[str, tuple[ChanceAndWin, ...]] = {
     "basic": ((0.2, 1.0), (0.2, 1.0), (0.6, 1.0)),
     "different_score": ((0.3, 1.0), (0.3, 2.0), (0.4, 1.0)),
 }
@@ -74,11 +74,12 @@ class Match(Instance):
     """An opponent, and the scores.
 
     Attributes:
-        chances: The probabilities of the opponent's choices: of all if it is "fixed", otherwise of the first one and
-            of those that do not follow its strategy. Their sum is 1.
+        chances: The probabilities of the opponent's choices where it does not follow its strategy, as in the first
+            round and always if it is "fixed". Their sum is 1.
         wins: What a win with Rock, Paper and Scissors is worth; a loss costs as much.
         opponent: A name in `STRATEGIES`.
-        rate: The probability that it follows its strategy in a round, from the second round on; 0 if it is "fixed".
+        rate: The probability that the opponent follows its strategy in a round, from the second round on; 0 if it is
+            "fixed".
         draw: A number that tells apart instances with the same opponent but other random results.
     """
 
@@ -94,7 +95,7 @@ class Match(Instance):
 
     @property
     def setting(self) -> str | None:
-        """The name of the registered setting that this is, in whatever order; None if it is none."""
+        """The name of the registered setting with these numbers, in any order; None without such a setting."""
         if self.opponent != FIXED:
             return None
         pairs = sorted(zip(self.chances, self.wins, strict=True))
@@ -170,12 +171,12 @@ class Rounds(NamedTuple):
 
     Attributes:
         chances: The probabilities of the opponent's next choice.
-        best: Which choice has the highest expected score against it; the first of several.
-        gaps: How much less the expected score of each is.
+        best: The choice with the highest expected score against these probabilities; the first of several.
+        gaps: How much less the expected score of each choice is than that of the best.
         player_counts: How often the player made each choice.
         opponent_counts: How often the opponent made each choice.
-        replies: How often each choice of the opponent followed each round, at 9 * player's + 3 * opponent's + following
-            choice.
+        replies: How often the opponent made each choice after each kind of round, at the index 9 * player's choice +
+            3 * opponent's choice + opponent's next choice.
         score: Rounds in which the best choice was made.
         last: The player's last choice and the opponent's; None at the start.
         reward: The player's score in the last round.
@@ -194,26 +195,26 @@ class Rounds(NamedTuple):
 
 
 def best_choice_and_gaps(chances: Sequence[float], wins: Sequence[float]) -> tuple[int, tuple[float, ...]]:
-    """Return the best choice against an opponent's probabilities, and how much less each one is worth.
+    """Return the best choice against an opponent's probabilities, and how much less each choice is worth.
 
-    A win is worth the score of one's own choice, and a defeat takes away that of the opponent's.
+    A win is worth the score of the player's choice, and a defeat costs that of the opponent's choice.
     """
     rock, paper, scissors = chances
-    of_rock, of_paper, of_scissors = wins
+    rock_win, paper_win, scissors_win = wins
     return best_action_and_gaps(
         (
-            of_rock * scissors - of_paper * paper,
-            of_paper * rock - of_scissors * scissors,
-            of_scissors * paper - of_rock * rock,
+            rock_win * scissors - paper_win * paper,
+            paper_win * rock - scissors_win * scissors,
+            scissors_win * paper - rock_win * rock,
         )
     )
 
 
 class RpsRules(Rules[Match, Rounds]):
-    """Each round both choose at once; it never ends by itself.
+    """In each round the player and the opponent choose at once; the game never ends by itself.
 
-    Events: `theirs`, the opponent's choice; `optimal`, whether the player's was the best one, given what the opponent
-    was about to do; `regret`, how much less its expected score was.
+    Events: `theirs`, the opponent's choice; `optimal`, whether the player's was the best one, given the opponent's
+    probabilities in this round; `regret`, how much less the expected score of the player's choice was.
 
     Args:
         published: Whether the manual shows the scores of Paper and Scissors in each other's line, and the third action
@@ -225,7 +226,7 @@ class RpsRules(Rules[Match, Rounds]):
     def __init__(self, *, published: bool) -> None:
         super().__init__(published=published)
         self._names = NAMES if published else SOUND_NAMES
-        self._lines = (0, 1, 2) if published else (0, 2, 1)  # whose score each line of the manual shows
+        self._choice_by_line = (0, 1, 2) if published else (0, 2, 1)  # whose score each line of the manual shows
 
     def begin(self, instance: Match) -> Rounds:
         return Rounds(instance, instance.chances, *best_choice_and_gaps(instance.chances, instance.wins))
@@ -246,7 +247,7 @@ class RpsRules(Rules[Match, Rounds]):
 
     def manual(self, instance: Match) -> str:
         """Return the manual, which says nothing of the opponent's strategy."""
-        return MANUAL.format(wins=[instance.wins[choice] for choice in self._lines])
+        return MANUAL.format(wins=[instance.wins[choice] for choice in self._choice_by_line])
 
     def observe(self, world: Rounds) -> str:
         if world.last is None:
@@ -256,10 +257,10 @@ class RpsRules(Rules[Match, Rounds]):
 
 
 def play_round(world: Rounds, action: int, their_choice: int) -> Rounds:
-    """Return the match after a round in which both have made their choice."""
+    """Return the match after a round with these choices of the player and of the opponent."""
     match, chances, best, gaps, player_counts, opponent_counts, replies, score, last, _ = world
-    result = (action - their_choice) % 3
-    reward = match.wins[action] if result == 1 else -match.wins[their_choice] if result else 0.0
+    result = RESULTS[(action - their_choice) % 3]
+    reward = match.wins[action] if result == "won" else -match.wins[their_choice] if result == "lost" else 0.0
     score += action == best
     player_counts, opponent_counts = _with_choice(player_counts, action), _with_choice(opponent_counts, their_choice)
     if last is not None:
@@ -272,21 +273,21 @@ def play_round(world: Rounds, action: int, their_choice: int) -> Rounds:
     return Rounds._make((match, chances, best, gaps, player_counts, opponent_counts, replies, score, last, reward))
 
 
-@lru_cache(maxsize=256)  # a match has nine of them
+@lru_cache(maxsize=256)  # a match has nine such texts
 def _played_text(player: str, opponent: str, result: str, reward: float) -> str:
     return PLAYED.format(mine=player, theirs=opponent, result=result, reward=reward)
 
 
 def _with_choice(counts: tuple[int, int, int], choice: int) -> tuple[int, int, int]:
-    """Return counts of choices with one more."""
+    """Return counts of choices with one more of a choice."""
     rock, paper, scissors = counts
     return rock + (choice == 0), paper + (choice == 1), scissors + (choice == 2)
 
 
 def _choice_probabilities(match: Match, planned: int) -> Three:
-    """Return the probabilities of an opponent that mostly makes the choice it plans."""
-    rock, paper, scissors = ((1 - match.rate) * chance for chance in match.chances)
+    """Return the probabilities of an opponent that makes the choice it plans at its rate."""
     rate = match.rate
+    rock, paper, scissors = ((1 - rate) * chance for chance in match.chances)
     return rock + rate * (planned == 0), paper + rate * (planned == 1), scissors + rate * (planned == 2)
 
 
@@ -303,7 +304,7 @@ def learner(match: Match, world: Rounds, rng: Stream) -> int:
 def predictor(match: Match, world: Rounds, rng: Stream) -> int:
     """Learn how the opponent follows up: the best response to what it has done after such a last round, plus once each.
 
-    That is what opponents of level 2 can be read by.
+    This predicts opponents of level 2.
     """
     if world.last is None:
         return learner(match, world, rng)
@@ -313,8 +314,8 @@ def predictor(match: Match, world: Rounds, rng: Stream) -> int:
 
 def _best_response(counts: Sequence[int], match: Match) -> int:
     """Return the best choice against the frequencies of counts, plus one each."""
-    rounds = sum(counts) + 3
-    return best_choice_and_gaps([(count + 1) / rounds for count in counts], match.wins)[0]
+    round_count = sum(counts) + len(counts)
+    return best_choice_and_gaps([(count + 1) / round_count for count in counts], match.wins)[0]
 
 
 def beat_last(match: Match, world: Rounds, rng: Stream) -> int:
@@ -327,7 +328,8 @@ PLAYERS = {"oracle": oracle, "learner": learner, "predictor": predictor, "heuris
 
 VERSION = 1  # of the generator; part of every item's key
 LOWEST_LEVEL, HIGHEST_LEVEL = 1, 3
-_LEAD = 0.1  # least difference of the best expected score to the next one, so that it can be found out
+_LEAD = 0.1  # least difference of the best expected score to the next one, so that players can find it out
+# All probabilities of the three choices in steps of 1/20.
 _TWENTIETHS = [(rock, paper, 20 - rock - paper) for rock in range(1, 19) for paper in range(1, 20 - rock)]
 
 OPTIONS = (
@@ -369,25 +371,22 @@ class RpsSource(KeyedSource[Match]):
         if opponent != "any" and opponent not in STRATEGIES:
             raise UsageError(unknown_name_message("opponent", opponent, ("any", *STRATEGIES)))
         if opponent != "any" and STRATEGIES[opponent].level != level:
-            fits = STRATEGIES[opponent].level
-            raise UsageError(f"opponent={opponent} belongs to level {fits}, not {level}: use level {fits}")
-        fitting = [name for name, strategy in STRATEGIES.items() if strategy.level == level]
-        self._opponents = fitting if opponent == "any" else [opponent]
+            its_level = STRATEGIES[opponent].level
+            raise UsageError(f"opponent={opponent} belongs to level {its_level}, not {level}: use level {its_level}")
+        names_of_level = [name for name, strategy in STRATEGIES.items() if strategy.level == level]
+        self._opponents = names_of_level if opponent == "any" else [opponent]
 
     def instance(self, index: int) -> Match:
         settings = f"{self._setting} {self._rate!r} {' '.join(self._opponents)}"
         rng = Stream("rps", VERSION, self.key, self.level, settings, index)
-        (rock, paper, scissors), opponent = self._draw_pairs(rng), rng.choice(self._opponents)
-        return Match(
-            (rock[0], paper[0], scissors[0]),
-            (rock[1], paper[1], scissors[1]),
-            opponent,
-            0.0 if opponent == FIXED else self._rate,
-            rng.below(LARGEST_DRAW),
-        )
+        (rock, rock_win), (paper, paper_win), (scissors, scissors_win) = self._draw_chances_and_wins(rng)
+        opponent = rng.choice(self._opponents)
+        rate = 0.0 if opponent == FIXED else self._rate
+        chances, wins = (rock, paper, scissors), (rock_win, paper_win, scissors_win)
+        return Match(chances, wins, opponent, rate, rng.below(LARGEST_DRAW))
 
-    def _draw_pairs(self, rng: Stream) -> tuple[Pair, ...]:
-        """Draw (probability, score of a win) of each choice."""
+    def _draw_chances_and_wins(self, rng: Stream) -> tuple[ChanceAndWin, ...]:
+        """Draw (the opponent's probability, score of a win) of each choice."""
         if self._setting != "free":
             pairs = list(SETTINGS[self._setting])
             rng.shuffle(pairs)
@@ -395,11 +394,13 @@ class RpsSource(KeyedSource[Match]):
         while True:
             chances = [share / 20 for share in rng.choice(_TWENTIETHS)]
             wins = [float(1 + rng.below(3)) for _ in chances]
-            if sorted(best_choice_and_gaps(chances, wins)[1])[1] >= _LEAD:
+            _, gaps = best_choice_and_gaps(chances, wins)
+            second_gap = sorted(gaps)[1]  # the smallest gap, 0, is that of the best choice
+            if second_gap >= _LEAD:
                 return tuple(zip(chances, wins, strict=True))
 
 
 def prove(match: Match) -> dict[str, Json]:
-    """Return the best choice of the first round as "best", from 1, and the worst one's loss as "worst"."""
+    """Return the best choice of the first round as "best", from 1, and the regret of the worst one as "worst"."""
     best, gaps = best_choice_and_gaps(match.chances, match.wins)
     return {"best": best + 1, "worst": max(gaps)}

@@ -23,7 +23,7 @@ class Formula(NamedTuple):
     """The formula of a capability from the games' normalised scores.
 
     Attributes:
-        less: What is taken from a degree to have its weight: nothing in the paper, 1 in the published program.
+        less: What is subtracted from a degree to get its weight: 0 in the paper, 1 in the published program.
         capped: Whether each game's score is first cut to between 0 and 1.
     """
 
@@ -31,8 +31,8 @@ class Formula(NamedTuple):
     capped: bool
 
 
-# A game without an upper end, such as Crafter at 20 times what people had, leaves nothing of the others to be seen. So
-# each published formula has a capped form beside it, in which no game counts for more than people had in it.
+# A game without an upper bound hides all others, for example Crafter at 20 times the human score. So each published
+# formula has a capped form, in which no game counts for more than the human score.
 FORMULAS = {
     "paper": Formula(0, capped=False),
     "paper_capped": Formula(0, capped=True),
@@ -48,9 +48,9 @@ class Capability:
 
     Attributes:
         value: The weighted mean of the games' normalised scores; None if no game has a weight.
-        games: The settings that it is made of, those with a weight.
+        games: The settings that have a score and a weight.
         missing: Settings of the seven that have a weight and no score: the value is not that of the whole benchmark.
-        parts: By setting, what it adds to the value: its weight times its score by the sum of the weights.
+        parts: Setting -> what it adds to the value: its weight times its score, divided by the sum of the weights.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Capability:
 
     @property
     def shares(self) -> Mapping[str, float] | None:
-        """By setting, its part as a share of the value; None where some part is below 0, or all of them are 0."""
+        """Setting -> its part as a share of the value; None where some part is below 0, or all parts are 0."""
         parts = self.parts.values()
         if not self.value or min(parts) < 0:
             return None
@@ -72,14 +72,15 @@ def capability_degrees(setting: str) -> Mapping[str, int]:
     """Return the degree, 1 to 4, to which a setting such as "Hanoi3Disk" asks for each capability (Table 3).
 
     Raises:
-        KeyError: If the game is none of SmartPlay's.
+        KeyError: If SmartPlay does not have the game.
     """
+    # A setting's name begins with that of its game; the longest counts, as one game's name can begin another's.
     game = max((name for name in _DEGREES if setting.startswith(name)), key=len, default=setting)
     return dict(zip(CAPABILITIES, _DEGREES[game], strict=True))
 
 
 def capability_weights(capability: str, formula: str, settings: Iterable[str]) -> dict[str, int]:
-    """Return the settings' weights in a capability, without those of 0."""
+    """Return the weights of settings in a capability, without settings of weight 0."""
     weights = {setting: capability_degrees(setting)[capability] - FORMULAS[formula].less for setting in settings}
     return {setting: weight for setting, weight in weights.items() if weight}
 
@@ -96,11 +97,11 @@ def capability_scores(scores: Mapping[str, float], formula: str = "paper") -> li
         scores = {setting: min(max(score, 0.0), 1.0) for setting, score in scores.items()}
     capabilities: list[Capability] = []
     for name in CAPABILITIES:
-        weighted = capability_weights(name, formula, dict.fromkeys((*RECORDED, *scores)))
-        played = [setting for setting in weighted if setting in scores]
-        total = fsum(weighted[setting] for setting in played)
-        parts = {setting: weighted[setting] * scores[setting] / total for setting in played}
-        value = fsum(weighted[setting] * scores[setting] for setting in played) / total if total else None
-        missing = tuple(setting for setting in weighted if setting not in scores)
+        weights = capability_weights(name, formula, dict.fromkeys((*RECORDED, *scores)))
+        played = [setting for setting in weights if setting in scores]
+        total = fsum(weights[setting] for setting in played)
+        parts = {setting: weights[setting] * scores[setting] / total for setting in played}
+        value = fsum(weights[setting] * scores[setting] for setting in played) / total if total else None
+        missing = tuple(setting for setting in weights if setting not in scores)
         capabilities.append(Capability(name, value, tuple(played), missing, parts))
     return capabilities

@@ -51,13 +51,13 @@ def agent_environment(
         rules: The game's rules and words.
         history: Past observations that are shown by default (Table 1).
         steps: Maximum steps per episode by default (Table 1); None if that depends on the instance.
-        reward: Smallest and largest sum of rewards of an episode, or a function that gives them for most steps (None
-            if these depend on the instance).
+        reward: Smallest and largest sum of rewards of an episode, or a function that returns both for a number of most
+            steps (None if that depends on the instance).
         scoring: The metrics, and the game's own kinds of failure.
         most_steps: Instance -> most steps where the option `steps` is not given; needed if `steps` is None.
-        own_failure: What a failed episode in which most replies name an action failed by. By default the game has a
+        own_failure: The kind of failure of an episode in which most replies name an action. By default the game has a
             fixed length, so that coming to its end is no failure.
-        keys: Name of an action -> the key for it (see `TypedAction`); names that end in a direction have the arrows.
+        keys: Name of an action -> the key for it (see `TypedAction`); names that end in a direction have arrow keys.
         playing: Further fields of `Playing`, such as `images`.
         **fields: All other fields of the `Environment`; `thinking_players` adds thoughts to scripted players.
     """
@@ -80,7 +80,7 @@ def agent_environment(
 
 
 def _play_options(history: int, steps: int | None) -> tuple[Option, ...]:
-    """Return the options of play, with these defaults."""
+    """Return the options of play, with the defaults of history and steps."""
     return (
         Option(
             name="protocol",
@@ -118,15 +118,17 @@ def _play_function(
 
     def play_of_options(options: Mapping[str, Json]) -> Play[Any, Any, Any]:
         published, style, steps = options["protocol"] == "paper", PROMPT_STYLES[options["wording"]], options["steps"]
-        rules, thinks, history = make_rules(published=published), bool(style.think), options["history"]
+        rules, thinks = make_rules(published=published), bool(style.think)
+        history = 0 if style.chats else options["history"]  # a chat shows all past observations
         bounds = reward(steps) if callable(reward) else reward
-        game: AgentGame[Any, Any] = AgentGame(rules, 0 if style.chats else history, thinks=thinks, reward=bounds)
-        words: AgentWording[Any, Any] = AgentWording(rules, style, published=published)
+        game: AgentGame[Any, Any] = AgentGame(rules, history, thinks=thinks, reward=bounds)
+        wording: AgentWording[Any, Any] = AgentWording(rules, style, published=published)
 
         def turn_limit(instance: Any) -> int:
-            return (1 + thinks) * (most_steps(instance) if steps is None else steps)
+            turns_per_step = 2 if thinks else 1
+            return turns_per_step * (most_steps(instance) if steps is None else steps)
 
-        return Play(game, words, Limits(turns=1), turns=turn_limit)
+        return Play(game, wording, Limits(turns=1), turns=turn_limit)
 
     return play_of_options
 
@@ -135,11 +137,12 @@ def _typing_of_actions(make_rules: AnyRules, keys: Mapping[str, str]) -> Typing[
     """Return how people type actions: by the number in the manual's list, or by a key."""
     rules = make_rules(published=False)
 
+    def typed_action(number: int, name: str) -> TypedAction:
+        last_word = name.rpartition(" ")[2].lower()  # a direction, as in "Move North"
+        return TypedAction(str(number), name, keys.get(name, _COMPASS.get(last_word, "")))
+
     def typed_actions(state: AgentState[Any, Any]) -> list[TypedAction]:
-        return [
-            TypedAction(str(number), name, keys.get(name, _COMPASS.get(name.rpartition(" ")[2].lower(), "")))
-            for number, name in enumerate(rules.actions(state.instance), start=1)
-        ]
+        return [typed_action(number, name) for number, name in enumerate(rules.actions(state.instance), start=1)]
 
     def parse_typed(text: str, state: AgentState[Any, Any]) -> AgentReply | None:
         numbers = range(len(rules.actions(state.instance)))

@@ -29,7 +29,7 @@ class ActionEffect(NamedTuple, Generic[W]):
     """The effect of an action.
 
     Attributes:
-        world: The world afterwards. It remembers the last action as far as the observation tells of it.
+        world: The world afterwards. It holds the last action as far as the observation mentions it.
         events: Further events, as JSON values.
         outcome: OK, ILLEGAL or UNPRODUCTIVE.
     """
@@ -41,16 +41,16 @@ class ActionEffect(NamedTuple, Generic[W]):
 
 
 class Rules(ABC, Generic[I, W]):
-    """A game of single steps: its rules and its words, with no question, no history and no limit in them.
+    """A game of single steps: its rules and texts. Questions, history and limits belong to the agent protocol.
 
     Args:
-        published: Whether it is the published game, defects included; otherwise that of `sound`.
+        published: Whether it is the published game, defects included; otherwise that of the protocol `sound`.
 
     Attributes:
         deterministic: Whether `step` ignores its random stream.
         lists_actions: Whether the list of actions follows the manual.
         manual_fields: Pieces of the manual that templates can name and pictures can take the place of.
-        scene_fields: Pieces of the description of a world, likewise.
+        scene_fields: Such pieces of the description of a world.
     """
 
     deterministic: bool = True
@@ -74,12 +74,12 @@ class Rules(ABC, Generic[I, W]):
         """Return the names of all actions, in the order in which the manual lists them."""
 
     def legal(self, world: W) -> Sequence[int] | None:
-        """Return the numbers of the actions that are no mistake in this world; None if all are."""
+        """Return the numbers of the actions that are no mistake in this world; None if no action is."""
         return None
 
     @abstractmethod
     def step(self, world: W, action: int, rng: Stream) -> ActionEffect[W]:
-        """Carry out an action by its number; never changes the world that it is given."""
+        """Return the effect of an action, given by its number; `world` itself is not changed."""
 
     def ending(self, world: W) -> End | None:
         """Return SOLVED or FAILED if the game is over by its own rules; by default it never is."""
@@ -136,7 +136,7 @@ class AgentReply(NamedTuple):
 
     Attributes:
         action: Number of the action; None for a thought, which changes nothing in the world.
-        named: Whether the reply named it; where it did not, the published program took the first action.
+        named: Whether the reply named the action; otherwise the published program took the first action.
     """
 
     action: int | None
@@ -151,9 +151,9 @@ class AgentState(NamedTuple, Generic[I, W]):
 
     Attributes:
         world: The world now.
-        seen: What is seen of it, written once: as the present observation, and in the history afterwards.
-        past: What was seen of the worlds before it, the oldest first, as many as the history holds.
-        stored: Number of worlds before this one.
+        seen: The observation of the world: the present one, and later an entry of the history.
+        past: The history entries of the worlds before, the oldest first, as many as the history holds.
+        stored: Number of worlds before this one, also of those that the history no longer holds.
         thinking: Whether the next reply is a thought, before the action.
     """
 
@@ -196,29 +196,28 @@ class AgentGame(Game[I, AgentState[I, W], AgentReply]):
             return ()
         if state.thinking:
             return (THOUGHT,)
-        legal = self.rules.legal(state.world)
-        return [
-            AgentReply(number)
-            for number in (range(len(self.rules.actions(state.instance))) if legal is None else legal)
-        ]
+        numbers = self.rules.legal(state.world)
+        if numbers is None:
+            numbers = range(len(self.rules.actions(state.instance)))
+        return [AgentReply(number) for number in numbers]
 
     def apply(self, state: AgentState[I, W], action: AgentReply, rng: Stream) -> Transition[AgentState[I, W]]:
         """Pass over a thought, or make a step of the world."""
         number = action.action
-        instance, world, seen, past, stored, thinking = state
+        instance, world, observation, past, stored, thinking = state
         if thinking and number is None:
             return Transition(state._replace(thinking=False), events={"thought": True})
         rules = self.rules
         if thinking or number is None or not 0 <= number < len(rules.actions(instance)):
             return Transition(self.forfeit(state), outcome=Outcome.ILLEGAL)
         if self._history:
-            entry = history_entry(stored, seen)
+            entry = history_entry(stored, observation)
             past = (past if len(past) < self._history else past[1:]) + (entry,)
-        following, reward, events, outcome = rules.step(world, number, rng)
-        all_events: dict[str, Json] = {**events, "score": rules.score(following), "named": action.named}
+        after, reward, events, outcome = rules.step(world, number, rng)
+        all_events: dict[str, Json] = {**events, "score": rules.score(after), "named": action.named}
         if not action.named:
-            outcome = Outcome.UNPARSED  # what the protocol's own action led to is no outcome of the reply
-        state = _new_state((instance, following, rules.observe(following), past, stored + 1, self._thinks))
+            outcome = Outcome.UNPARSED  # the effect of the action that the protocol took is no outcome of the reply
+        state = _new_state((instance, after, rules.observe(after), past, stored + 1, self._thinks))
         return _new_transition((state, reward, all_events, outcome))
 
     def forfeit(self, state: AgentState[I, W]) -> AgentState[I, W]:
@@ -226,7 +225,7 @@ class AgentGame(Game[I, AgentState[I, W], AgentReply]):
         return state._replace(thinking=self._thinks and not state.thinking)
 
     def terminal(self, state: AgentState[I, W]) -> End | None:
-        """Return the game's own end; that the steps are used up is a limit of the episode."""
+        """Return the game's own end; the maximum of steps is a limit of the episode."""
         return self.rules.ending(state.world)
 
     def encode(self, action: AgentReply) -> Json:
@@ -256,7 +255,7 @@ def thinking_players(
         def play(state: AgentState[Any, Any], rng: Stream) -> AgentReply:
             return THOUGHT if state.thinking else AgentReply(choose(state.instance, state.world, rng))
 
-        play.__doc__ = choose.__doc__  # its page says what it does
+        play.__doc__ = choose.__doc__  # the documentation of players quotes it
         return play
 
     return {name: thinking_player(choose) for name, choose in players.items()}

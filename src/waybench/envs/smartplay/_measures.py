@@ -31,7 +31,7 @@ from waybench.envs.smartplay._wording import PROMPT_STYLES
 def action_turns(record: EpisodeRecord) -> list[TurnRecord]:
     """Return the turns that had to name an action, lost steps included: one for each step, no thoughts."""
     thinks = bool(PROMPT_STYLES[base_wording_name(record.options)].think)
-    return list(record.turns[thinks :: 1 + thinks])
+    return list(record.turns[1::2] if thinks else record.turns)  # a thought comes before each action
 
 
 def step_turns(turns: Iterable[TurnRecord]) -> Iterator[TurnRecord]:
@@ -116,13 +116,13 @@ Scale = tuple[float, float]  # the scores that are 0 and 1 on it
 class Baseline(NamedTuple):
     """The published scores of a setting."""
 
-    name: str  # a short one, for charts
+    name: str  # short, for charts
     human: float  # the mean score of people
     least: float  # the least score possible
     steps: int  # most steps of an episode
 
 
-HUMANS = {setting: Baseline(**figures) for setting, figures in read_toml(__file__, "published.toml")["humans"].items()}
+HUMANS = {setting: Baseline(**fields) for setting, fields in read_toml(__file__, "published.toml")["humans"].items()}
 
 
 def human_metric(
@@ -135,17 +135,17 @@ def human_metric(
     """Return the metric of the human-normalised score.
 
     Args:
-        setting: EpisodeRecord -> the published name of its setting; None if it is none of the registered ones.
+        setting: EpisodeRecord -> the published name of its setting; None if its setting is not a registered one.
         scores: EpisodeRecord -> the range of its score.
         score: EpisodeRecord -> its score.
         far_bounds: Whether no player comes near the greatest score.
     """
 
     def human_scale(record: EpisodeRecord) -> Scale | None:
-        human_scores, steps = HUMANS.get(setting(record) or ""), record.options["steps"]
-        if human_scores is None or steps not in (None, human_scores.steps):
+        baseline, steps = HUMANS.get(setting(record) or ""), record.options["steps"]
+        if baseline is None or steps not in (None, baseline.steps):  # None is the default, as published
             return None
-        return human_scores.least, human_scores.human
+        return baseline.least, baseline.human
 
     metric = Metric(
         name="human",
@@ -171,7 +171,7 @@ def scaled_metric(
     Args:
         expected: EpisodeRecord -> expected scores of the random and of the optimal player on the same instance with the
             same number of steps; None where they are not known or equal.
-        players: A sentence that says who these two are.
+        players: A sentence that says what the random and the optimal player do.
         scores: EpisodeRecord -> the range of its score.
         score: EpisodeRecord -> its score.
     """
@@ -191,21 +191,24 @@ def _rescaled_metric(metric: Metric, scale: Callable[[EpisodeRecord], Scale | No
     score, scores = metric.of, metric.range
     assert scores is not None
 
-    def value_on_scale(score: float | None, ends: Scale | None) -> float | None:
-        return None if score is None or ends is None else (score - ends[0]) / (ends[1] - ends[0])
+    def value_on_scale(score: float | None, scale: Scale | None) -> float | None:
+        if score is None or scale is None:
+            return None
+        zero, one = scale
+        return (score - zero) / (one - zero)
 
     def score_on_scale(record: EpisodeRecord) -> float | None:
         return value_on_scale(score(record), scale(record))
 
     def range_on_scale(record: EpisodeRecord) -> Range:
-        ends, (low, high) = scale(record), scores(record)
-        return value_on_scale(low, ends), value_on_scale(high, ends)
+        (low, high), scale_of_record = scores(record), scale(record)
+        return value_on_scale(low, scale_of_record), value_on_scale(high, scale_of_record)
 
     return replace(metric, of=score_on_scale, range=range_on_scale)
 
 
 def best_action_and_gaps(values: Sequence[float]) -> tuple[int, tuple[float, ...]]:
-    """Return the first action with the highest value, and by how much each one's value is lower."""
+    """Return the first action with the highest value, and by how much the value of each action is lower."""
     highest = max(values)
     return values.index(highest), tuple(highest - value for value in values)
 
@@ -214,24 +217,10 @@ def symmetric_reward_range(stake: float, default_steps: int) -> Callable[[int | 
     """Return the function from most steps to the range of rewards, if each step wins or loses a stake."""
 
     def bounds(steps: int | None) -> tuple[float, float]:
-        most = stake * (steps or default_steps)
-        return -most, most
+        largest_sum = stake * (steps or default_steps)
+        return -largest_sum, largest_sum
 
     return bounds
-
-
-def chance_scores(actions: Callable[[EpisodeRecord], int]) -> Callable[[EpisodeRecord], ReferenceScores]:
-    """Return the function from a record to the expected scores of random and of best actions.
-
-    With k actions a random choice is the best one in 1/k of the steps. A constant reply is no better: before anything
-    is learned each action is as likely to be the best one.
-    """
-
-    def reference_scores(record: EpisodeRecord) -> ReferenceScores:
-        steps = float(record.options["steps"])
-        return ReferenceScores(steps / actions(record), {}, steps, chance=True)
-
-    return reference_scores
 
 
 def learning_scoring(
@@ -249,13 +238,12 @@ def learning_scoring(
     Args:
         best: What the best action is, as the end of a sentence.
         decode: JSON -> instance, whose `setting` is a name or None.
-        published: Setting -> its published name, for those that are registered.
+        published: Setting -> its published name, for registered settings.
         actions: EpisodeRecord -> number of actions.
         players: A sentence with the scores of a random and of the optimal player.
-        stake: EpisodeRecord -> what a step brings or takes at most.
-        has_chance_scores: Whether random choices and the best ones are the game's reference scores.
+        stake: EpisodeRecord -> what a step wins or loses at most.
+        has_chance_scores: Whether the scores of random and of best actions are the game's reference scores.
     """
-    reference_scores = chance_scores(actions)
 
     def setting(record: EpisodeRecord) -> str | None:
         return published.get(decode(record.instance).setting or "")
@@ -267,8 +255,8 @@ def learning_scoring(
         return 0, steps(record)
 
     def reward(record: EpisodeRecord) -> Range:
-        most = stake(record) * steps(record)
-        return -most, most
+        largest_sum = stake(record) * steps(record)
+        return -largest_sum, largest_sum
 
     def regret_range(record: EpisodeRecord) -> Range:
         return 0, 2 * stake(record) * steps(record)  # the best action could win as much as another one loses
@@ -284,9 +272,17 @@ def learning_scoring(
     )
 
     def chance_and_best_scores(record: EpisodeRecord) -> tuple[float, float]:
-        references = reference_scores(record)
-        assert references.nothing is not None and references.ceiling is not None
-        return references.nothing, references.ceiling
+        """Return the expected scores of random and of best actions.
+
+        With k actions a random choice is the best one in 1/k of the steps. A constant reply is no better: before
+        anything is learned each action is as likely to be the best one.
+        """
+        most = float(steps(record))
+        return most / actions(record), most
+
+    def reference_scores(record: EpisodeRecord) -> ReferenceScores:
+        chance, best_score = chance_and_best_scores(record)
+        return ReferenceScores(chance, {}, best_score, chance=True)
 
     metrics = agent_metrics(
         score,
@@ -305,9 +301,9 @@ def learning_scoring(
 
 
 def _step_regrets(record: EpisodeRecord) -> list[float]:
-    """Return the regret of each step; a lost one counts as the worst action."""
-    lost = float(record.proof["worst"])
-    return [float(turn.events.get("regret", lost)) for turn in action_turns(record)]
+    """Return the regret of each step; a lost step counts as the worst action."""
+    worst_regret = float(record.proof["worst"])
+    return [float(turn.events.get("regret", worst_regret)) for turn in action_turns(record)]
 
 
 _REGRET = Metric(
@@ -350,19 +346,19 @@ OwnFailure = Callable[[EpisodeRecord, FailureKind], FailureKind | None]
 
 
 def agent_failure(game_failure: OwnFailure) -> Callable[[EpisodeRecord], FailureKind | None]:
-    """Return the function from a record to the kind of failure of an episode of the agent protocol.
+    """Return the function from a record to its kind of failure; None if it has not failed.
 
-    Where most replies name an action, it is the game's own kind, which depends on the record and on the general kind by
-    the turns in which an action was requested.
+    Where most replies name an action, `game_failure` decides, by the record and by the general kind of its turns in
+    which an action was requested.
     """
 
     def failure(record: EpisodeRecord) -> FailureKind | None:
         general = general_failure_kind(record, action_turns(record))
         steps = step_events(record)
-        unnamed = sum(step["named"] is False for step in steps)
+        unnamed_count = sum(step["named"] is False for step in steps)
         if general in NO_ANSWER:
-            return UNNAMED if unnamed and general is UNPARSED else general
-        if steps and 2 * unnamed >= len(steps):
+            return UNNAMED if unnamed_count and general is UNPARSED else general
+        if steps and 2 * unnamed_count >= len(steps):
             return UNNAMED
         return game_failure(record, general)
 

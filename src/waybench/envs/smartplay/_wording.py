@@ -27,10 +27,10 @@ from waybench.envs.smartplay._game import THOUGHT, AgentReply, AgentState, I, Ru
 
 
 def first_named_action(reply: str, actions: Sequence[str]) -> int | None:
-    """Return the number of the action whose name comes first in a reply, case aside; None if none does.
+    """Return the number of the action whose name comes first in a reply, whatever its case; None if no name does.
 
-    Of names that begin at the same place the first of the list counts (shared/specs/smartplay.md, 10). So a name within
-    a word counts, and the published program took the first action where this gives None.
+    A name within a word counts, too. Of names that begin at the same place the first of the list counts
+    (shared/specs/smartplay.md, 10).
     """
     pattern, numbers = _name_pattern(tuple(actions))
     match = pattern.search(reply.lower())
@@ -38,19 +38,20 @@ def first_named_action(reply: str, actions: Sequence[str]) -> int | None:
 
 
 def _published_reply(reply: str, actions: tuple[str, ...]) -> AgentReply:
-    """Return the action that the published program takes for a reply."""
+    """Return the action that the published program takes for a reply: the first one for a reply without a name."""
     index = first_named_action(reply, actions)
     return AgentReply(0, named=False) if index is None else AgentReply(index)
 
 
-_SHORT = 100  # characters
-_short_match = lru_cache(maxsize=1024)(_published_reply)  # the same replies come again and again
+_SHORT = 100  # characters of a reply, up to which it is cached
+_cached_published_reply = lru_cache(maxsize=1024)(_published_reply)  # the same replies come again and again
 
 
 @lru_cache(maxsize=64)
 def _name_pattern(actions: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int]]:
-    """Return a pattern of lower-case action names, earlier ones preferred, and the names' numbers."""
-    numbers = {name.lower(): number for number, name in reversed(list(enumerate(actions)))}  # the first of equal ones
+    """Return a pattern of lower-case action names, earlier names preferred, and the names' numbers."""
+    # Reversed, so that of equal names the first one's number stays.
+    numbers = {name.lower(): number for number, name in reversed(list(enumerate(actions)))}
     return re.compile("|".join(re.escape(name.lower()) for name in actions)), numbers
 
 
@@ -59,54 +60,53 @@ LEGEND = (
     "lists what is in its direction, with the number of steps to it."
 )
 SEEN = "seen"  # the field of an observation that lists what is seen
-_LINE = re.compile(r"- (.+) (\d+) steps (?:to your ([a-z-]+)|with you)")
+_LINE = re.compile(r"- (.+) (\d+) steps (?:to your ([a-z-]+)|with you)")  # thing, steps, direction
 _NAMES = ("NW", "N", "NE", "W", "", "E", "SW", "S", "SE")
-_ROW, _LETTER, _NARROWEST = 18, 7.6, 120  # units: the height of a line, the width of a letter, of a box
+# Units of a drawing: the height of a line, the width of a letter, the least width and height of a box.
+_LINE_HEIGHT, _LETTER, _NARROWEST, _LOWEST = 18, 7.6, 120, 46
 
 
 def draw_seen(picture: Picture) -> str:
     """Draw the lines of an observation, such as "- tree 3 steps to your north-west"."""
-    lines = map(_LINE.fullmatch, picture.replaced_text(SEEN).splitlines())
-    return draw_compass((f"{line[1]}, {line[2]}", line[3] or "") for line in lines if line is not None)
+    matches = map(_LINE.fullmatch, picture.replaced_text(SEEN).splitlines())
+    return draw_compass((f"{match[1]}, {match[2]}", match[3] or "") for match in matches if match is not None)
 
 
 def direction_name(east: float, south: float, least: float = 0) -> str:
-    """Return a direction such as "north-west"; an offset of at most `least` does not count, "" for none."""
-    parts = (
+    """Return a direction such as "north-west", "" for none; an offset of at most `least` does not count."""
+    names = (
         "north" if south < -least else "south" if south > least else "",
         "west" if east < -least else "east" if east > least else "",
     )
-    return "-".join(part for part in parts if part)
+    return "-".join(filter(None, names))
 
 
 def draw_compass(entries: Iterable[tuple[str, str]]) -> str:
-    """Return a drawing of labels by their directions, such as "north-west", or "" for the place of the viewer."""
+    """Return a drawing of (label, direction) in nine boxes; "" is the direction of the viewer's own box."""
     boxes: dict[tuple[int, int], list[str]] = {(row, column): [] for row in range(3) for column in range(3)}
     for label, direction in entries:
         row = 0 if "north" in direction else 2 if "south" in direction else 1
         column = 0 if "west" in direction else 2 if "east" in direction else 1
         boxes[row, column].append(label)
     longest = max((len(label) for labels in boxes.values() for label in labels), default=0)
-    wide = max(_NARROWEST, 20 + _LETTER * longest)
-    tops = list(
-        accumulate((46 + _ROW * max(len(boxes[row, column]) for column in range(3)) for row in range(3)), initial=0)
-    )
-    middles = {(row, column): (wide * column + wide / 2, tops[row]) for row, column in boxes}
-    lines = [f"M0 {y}h{3 * wide:g}" for y in tops] + [f"M{wide * column:g} 0v{tops[3]}" for column in range(4)]
-    corners = ((x, y + 18, name) for (x, y), name in zip(middles.values(), _NAMES, strict=True) if name)
+    width = max(_NARROWEST, 20 + _LETTER * longest)
+    most_labels = [max(len(boxes[row, column]) for column in range(3)) for row in range(3)]
+    tops = list(accumulate((_LOWEST + _LINE_HEIGHT * count for count in most_labels), initial=0))
+    middles = {(row, column): (width * column + width / 2, tops[row]) for row, column in boxes}
+    lines = [f"M0 {y}h{3 * width:g}" for y in tops] + [f"M{width * column:g} 0v{tops[3]}" for column in range(4)]
+    names = ((x, y + 18, name) for (x, y), name in zip(middles.values(), _NAMES, strict=True) if name)
     labels = (
-        (x, y + 42 + _ROW * number, label)
-        for (x, y), labels in zip(middles.values(), boxes.values(), strict=True)
-        for number, label in enumerate(labels)
+        (x, y + 42 + _LINE_HEIGHT * number, label)
+        for (x, y), box_labels in zip(middles.values(), boxes.values(), strict=True)
+        for number, label in enumerate(box_labels)
     )
     parts = [
         path("seen-box", "#888", 1, lines),
-        texts("seen-way", corners, 12, colour="#888"),
-        circle("seen-you", "#d55e00", 0, (wide * 1.5, tops[1] + 16), 9),
+        texts("seen-way", names, 12, colour="#888"),
+        circle("seen-you", "#d55e00", 0, (width * 1.5, tops[1] + 16), 9),
         texts("seen-thing", labels, 14),
     ]
-    label = "What is seen in each direction"
-    return Scene("seen", label, (3 * wide, tops[3]), parts).svg()
+    return Scene("seen", "What is seen in each direction", (3 * width, tops[3]), parts).svg()
 
 
 ROLE = "You’re a player trying to play the game."
@@ -128,7 +128,7 @@ class PromptStyle:
         memory: How much of the episode is shown again.
         think: The question for a thought; "" for none.
         choose: The question for an action.
-        splits: Whether manual, history and observation are system messages of their own.
+        splits: Whether manual, history and observation are separate system messages.
     """
 
     name: str
@@ -157,14 +157,14 @@ PROMPT_STYLES = {
 class AgentWording(Wording[I, AgentState[I, W], AgentReply]):
     """The manual, the history, the present observation, and one or two questions.
 
-    The published program sends manual, history and observation as system messages of their own, and so does the style
-    "code". In the other styles the manual is the system message, and the rest stands before the question.
+    The published program sends manual, history and observation as separate system messages, and so does the style
+    "code". In the other styles the manual is the system message, and history and observation precede the question.
 
     Args:
         rules: The game, which writes the manual and the observations.
         style: The questions, and how much of the episode is shown again.
-        published: Whether the first name found counts, and the first action where there is none; otherwise exactly
-            one action must be named.
+        published: Whether the first name in a reply counts, and the first action for a reply without a name; otherwise
+            a reply must name exactly one action.
     """
 
     rules_role = "system"
@@ -230,14 +230,14 @@ class AgentWording(Wording[I, AgentState[I, W], AgentReply]):
         return self._style.choose if self._is_choosing(state) else self._first_question
 
     def rules(self, instance: I) -> str:
-        """Return the role, the manual and, unless the game's manual goes without, the list of actions."""
+        """Return the role, the manual and, if the game lists them, the actions."""
         manual = self._rules.manual(instance)
         if self._rules.lists_actions:
             manual = manual_text(manual, tuple(self._rules.actions(instance)))
         return f"{ROLE}\n\n{manual}"
 
     def observe(self, state: AgentState[I, W], last: Transition[AgentState[I, W]] | Invalid | None, turn: int) -> str:
-        """Return the history, the present observation and the question; after a thought the next question alone."""
+        """Return the history, the present observation and the question; after a thought only the second question."""
         if self._is_choosing(state):
             return self._style.choose
         if self._chats:
@@ -247,25 +247,23 @@ class AgentWording(Wording[I, AgentState[I, W], AgentReply]):
         return "\n\n".join([part for part in parts if part])
 
     def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
-        """Return the messages; in a style that splits them as the published program sends them.
+        """Return the messages; the style "code" splits them as the published program does.
 
-        These are system messages with the role, the manual, the history (none at the start) and the observation, and
-        the question of the user (shared/specs/smartplay.md, 10). In `sound` the reason why a reply was not carried out
-        ends the history.
+        Then there are system messages with the role, the manual, the history (none at the start) and the observation,
+        and a user message with the question (shared/specs/smartplay.md, 10). In `sound` the reason why a reply was not
+        carried out ends the history.
         """
-        if not self._style.splits:
-            return super().prompt(rules, examples, observation)
-        before, present, after = f"\n\n{observation}".partition(f"\n\n{_PRESENT}")
-        if not present:
+        history, separator, present = f"\n\n{observation}".partition(f"\n\n{_PRESENT}")
+        if not self._style.splits or not separator:  # after a thought there is only a question, nothing to split
             return super().prompt(rules, examples, observation)
         role, _, manual = rules.partition("\n\n")
-        seen, _, question = after.rpartition("\n\n")  # no question has an empty line
-        system = (role, manual, before.removeprefix("\n\n"), f"{_PRESENT}{seen}")
-        example_messages = (Message(*example) for example in examples)
-        return (*(Message("system", text) for text in system if text), *example_messages, Message("user", question))
+        scene, _, question = present.rpartition("\n\n")  # no question has an empty line
+        system_texts = (role, manual, history.removeprefix("\n\n"), f"{_PRESENT}{scene}")
+        system = (Message("system", text) for text in system_texts if text)
+        return (*system, *(Message(*example) for example in examples), Message("user", question))
 
     def recall(self, state: AgentState[I, W]) -> int:
-        """Return 1 for the second question, so that the thought is shown with it."""
+        """Return how many replies are shown again: 1, the thought, with the second question."""
         return int(self._is_choosing(state))
 
     def thought_question(self, state: AgentState[I, W]) -> str:
@@ -273,16 +271,17 @@ class AgentWording(Wording[I, AgentState[I, W], AgentReply]):
         return self._style.think if state.thinking else ""
 
     def takes_truncated(self, state: AgentState[I, W]) -> bool:
-        """Return True for a thought, and as published for everything."""
+        """Return whether a reply cut off by the token limit counts: a thought does, in "paper" every reply."""
         return self._published or state.thinking
 
     def parse(self, reply: str, state: AgentState[I, W]) -> AgentReply | Invalid:
-        """Read a thought, whatever it is, or an action."""
+        """Read an action; where a thought is due, any reply is one."""
         if state.thinking:
             return THOUGHT
         actions = self._rules.actions(state.instance)
         if self._published:
-            return (_short_match if len(reply) <= _SHORT else _published_reply)(reply, tuple(actions))
+            read_reply = _cached_published_reply if len(reply) <= _SHORT else _published_reply
+            return read_reply(reply, tuple(actions))
         result = index_of_named_action(reply, actions)
         return result if isinstance(result, Invalid) else AgentReply(result)
 
@@ -302,7 +301,7 @@ class AgentWording(Wording[I, AgentState[I, W], AgentReply]):
         return (ActionTool("act", "Take one of the listed actions.", {"action": names}),)
 
     def parse_call(self, call: ToolCall, state: AgentState[I, W]) -> AgentReply:
-        """Read an action; a name that is not in the list does not fit the schema, in both protocols."""
+        """Read an action; the schema of the tool has ruled out other names, in both protocols."""
         return AgentReply(self._rules.actions(state.instance).index(call.arguments["action"]))
 
     def render_call(self, action: AgentReply, state: AgentState[I, W]) -> ToolCall:

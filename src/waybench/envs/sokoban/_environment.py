@@ -71,17 +71,17 @@ OPTIONS = (
     ),
 )
 _DEFAULTS = ((6, 7, 2), (12, 8, 3), (HIGHEST_LEVEL, 10, 4))  # highest level, size, boxes
-_WALLS = 5  # one of so many cells within the outer walls is a wall
+_CELLS_PER_WALL = 5  # one of so many cells within the outer walls is a wall
 _TRIES = 1_000
 _LARGEST_FILE = 1 << 20  # bytes
-_FILE_FLOOR = str.maketrans("-_", "  ")  # files also write floor so
+_FILE_FLOOR = str.maketrans("-_", "  ")  # files can write floor as these symbols
 
 
 class RoomSource(KeyedSource[Room]):
-    """Rooms whose solutions with the fewest pushes have as many as the level.
+    """Rooms whose solutions with the fewest pushes have as many pushes as the level.
 
-    Walls, goals and boxes are random. A room that takes more pushes than the level, up to twice as many, begins where
-    as many as the level remain of a best solution.
+    Walls, goals and boxes are random. A room that takes up to twice as many pushes is used, too: it begins within a
+    best solution, where as many pushes as the level remain.
     """
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
@@ -99,16 +99,14 @@ def _draw_room(key: str, size: int, boxes: int, level: int, index: int) -> Room:
     rng = Stream("sokoban/rooms", key, size, boxes, level, index)
     for _ in range(_TRIES):
         position = draw_position(rng, size, boxes)
-        if position is None:
+        if position is None or not level <= (BY_PUSHES.fewest_pushes(position) or 0) <= 2 * level:
             continue
-        if not level <= (BY_PUSHES.fewest_pushes(position) or 0) <= 2 * level:
-            continue
-        known = BY_PUSHES.remaining(position) or 0
-        while known // PUSH > level:
-            following = GAME.step(position, BY_PUSHES.best_actions(position)[0])
-            assert following is not None
-            known -= BY_PUSHES.cost(position, following)
-            position = following
+        remaining_cost = BY_PUSHES.remaining(position) or 0
+        while remaining_cost // PUSH > level:
+            after = GAME.step(position, BY_PUSHES.best_actions(position)[0])
+            assert after is not None
+            remaining_cost -= BY_PUSHES.cost(position, after)
+            position = after
         return position.room
     raise UsageError(
         f"level {level}: no room of size {size} with {boxes} boxes took so many pushes in {_TRIES} tries: change size "
@@ -116,22 +114,24 @@ def _draw_room(key: str, size: int, boxes: int, level: int, index: int) -> Room:
     )
 
 
-def draw_position(rng: Stream, size: int, count: int) -> Position | None:
+def draw_position(rng: Stream, size: int, box_count: int) -> Position | None:
     """Draw a room with boxes that each could reach a goal alone; None if walls leave too little room for them."""
-    inner = [y * (size + 1) + x for y in range(1, size - 1) for x in range(1, size - 1)]
-    cells = inner.copy()
+    cells = [y * (size + 1) + x for y in range(1, size - 1) for x in range(1, size - 1)]  # a row ends in a line break
     rng.shuffle(cells)
-    full = "\n".join(["#" * size] * size)
-    connected = connected_cells(_mark_cells(full, cells[len(cells) // _WALLS :], " "), cells[-1])
-    places = [cell for cell in cells if cell in connected]
-    if 3 * len(places) < 2 * len(inner):
+    all_walls = "\n".join(["#" * size] * size)
+    carved = _mark_cells(all_walls, cells[len(cells) // _CELLS_PER_WALL :], " ")
+    connected = connected_cells(carved, cells[-1])
+    floor = [cell for cell in cells if cell in connected]  # in random order: goals, the player, boxes
+    if 3 * len(floor) < 2 * len(cells):  # less than two thirds of the room
         return None
-    plan = _mark_cells(_mark_cells(full, connected, " "), places[:count], ".")
-    boxes = [cell for cell in places[count + 1 :] if cell in pushes_of_lone_box(plan)][:count]
-    return Position(plan, places[count], tuple(sorted(boxes))) if len(boxes) == count else None
+    goals, player, others = floor[:box_count], floor[box_count], floor[box_count + 1 :]
+    plan = _mark_cells(_mark_cells(all_walls, connected, " "), goals, ".")
+    boxes = [cell for cell in others if cell in pushes_of_lone_box(plan)][:box_count]
+    return Position(plan, player, tuple(sorted(boxes))) if len(boxes) == box_count else None
 
 
 def _mark_cells(plan: str, cells: Collection[int], symbol: str) -> str:
+    """Return a plan with a symbol at these cells."""
     return "".join(symbol if cell in cells else old for cell, old in enumerate(plan))
 
 
@@ -139,10 +139,10 @@ def read_rooms(text: str, name: str) -> Iterator[Room]:
     """Yield the rooms of a file in the common format (XSB): rows of #@$.+*, with lines of other text between rooms.
 
     Raises:
-        DataError: If one is no room that can be solved; the message has `name` and the first line.
+        DataError: If a room cannot be solved; the message has `name` and the number of the room's first line.
     """
     rows: list[str] = []
-    for number, line in enumerate([*text.splitlines(), ""], start=1):
+    for number, line in enumerate([*text.splitlines(), ""], start=1):  # the empty line ends the last room
         row = line.rstrip().translate(_FILE_FLOOR)
         if row and set(row) <= set("#@$.+* "):
             rows.append(row)
@@ -155,6 +155,7 @@ def read_rooms(text: str, name: str) -> Iterator[Room]:
 
 
 def _open_file(values: Mapping[str, Any], files: DataFiles) -> Source[Room]:
+    """Return the rooms of a file, in the common format (XSB) or in JSON lines; DataError for a file without rooms."""
     path = user_path(values["source"])
     text = read_text_file(path, _LARGEST_FILE, "a file of rooms")
     if text.lstrip()[:1] in ("{", "["):
@@ -198,7 +199,7 @@ Te mueves una celda hacia arriba, abajo, izquierda o derecha. Si allí hay una c
 la celda que está detrás no tiene ni pared ni caja. No puedes tirar de las cajas, así que un empujón equivocado puede \
 dejar la sala sin solución; el juego continúa entonces."""
 _SPANISH_ACTIONS = {"up": "arriba", "down": "abajo", "left": "izquierda", "right": "derecha"}
-_SLACK = 20  # turns in addition to the multiple of the fewest moves
+_EXTRA_TURNS = 20  # in addition to the multiple of the fewest moves
 WORDING: ChoiceWording[Room, Position] = ChoiceWording(
     GAME.actions,
     _RULES,
@@ -220,7 +221,7 @@ WORDING: ChoiceWording[Room, Position] = ChoiceWording(
 
 
 def _turn_limit(record: EpisodeRecord) -> int:
-    return int(record.options["turn_factor"] * record.proof["moves"]) + _SLACK
+    return int(record.options["turn_factor"] * record.proof["moves"]) + _EXTRA_TURNS
 
 
 def _count_pushes(record: EpisodeRecord) -> int:
@@ -232,9 +233,9 @@ def _count_moves(record: EpisodeRecord) -> int:
     return sum("push" in turn.events for turn in record.turns)
 
 
-def _share_of_fewest(record: EpisodeRecord, least: str, number: int) -> float:
-    """Return the optimum (`least`: "pushes" or "moves" of the proof) over the `number` made; 0 for an unsolved room."""
-    return record.proof[least] / number if record.end is End.SOLVED else 0.0
+def _share_of_fewest(record: EpisodeRecord, name: str, count: int) -> float:
+    """Return the fewest "pushes" or "moves" (`name`) as a share of the player's count; 0 for an unsolved room."""
+    return record.proof[name] / count if record.end is End.SOLVED else 0.0
 
 
 METRICS = (
@@ -278,7 +279,7 @@ def _play(options: Mapping[str, Json]) -> Play[Room, Position, str]:
     """Return the game, wording and limits that the options of play select."""
 
     def turn_limit(room: Room) -> int:
-        return int(options["turn_factor"] * prove(room)["moves"]) + _SLACK
+        return int(options["turn_factor"] * prove(room)["moves"]) + _EXTRA_TURNS
 
     return Play(GAME, WORDING, Limits(turns=1), turns=turn_limit)
 
@@ -308,7 +309,7 @@ ROOMS: Environment[Room, Position, str] = Environment(
                 default=4.0,
                 low=1,
                 high=100,
-                doc=f"Most turns: so many times the fewest moves of any solution, and {_SLACK}.",
+                doc=f"Most turns: so many times the fewest moves of any solution, and {_EXTRA_TURNS}.",
             ),
         ),
         texts=WORDING.tables,

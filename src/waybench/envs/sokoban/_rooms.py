@@ -10,9 +10,9 @@ from waybench.core import ChoiceGame, DataError, Instance, Json, Searched, Tile,
 
 _solver: Any = LazyModule("waybench.envs.sokoban._solver")  # it imports numpy
 MOST_FLOOR, MOST_BOXES = 64, 9  # what the solver takes
-PUSH = 1 << 12  # cost of a push where pushes are counted before moves
-_LISTED = 20_000  # positions up to which all of a room are listed
-_REMEMBERED = 50_000  # positions of larger rooms whose solutions are remembered
+PUSH = 1 << 12  # what a push costs beside its move, so much that the fewest pushes come before the fewest moves
+_MOST_LISTED = 20_000  # positions: rooms with more are not searched as a whole
+_MOST_REMEMBERED = 50_000  # positions of larger rooms whose solutions are remembered
 FLOOR, BOXES, PLAYERS = " .", "$*", "@+"
 _SYMBOLS = {"wall": "#", "floor": " ", "goal": ".", "box": "$", "box on a goal": "*", "you": "@", "you on a goal": "+"}
 TILES = {
@@ -57,9 +57,9 @@ class Position(NamedTuple):
 
     def __str__(self) -> str:
         cells = list(self.plan)
-        for symbols, places in ((BOXES, self.boxes), (PLAYERS, (self.player,))):
-            for cell in places:
-                cells[cell] = symbols[self.plan[cell] == "."]
+        for (on_floor, on_goal), marked_cells in ((BOXES, self.boxes), (PLAYERS, (self.player,))):
+            for cell in marked_cells:
+                cells[cell] = on_goal if self.plan[cell] == "." else on_floor
         return "".join(cells)
 
     @property
@@ -70,7 +70,7 @@ class Position(NamedTuple):
 
 @lru_cache(maxsize=256)
 def cell_steps(plan: str) -> dict[str, int]:
-    """Return what each move adds to a cell's index."""
+    """Return, by the name of a move, what it adds to a cell's index."""
     width = plan.index("\n") + 1
     return {"up": -width, "down": width, "left": -1, "right": 1}
 
@@ -81,19 +81,19 @@ class RoomGame(ChoiceGame[Room, Position]):
     actions = ("up", "down", "left", "right")
 
     def start(self, instance: Room) -> Position:
-        text = instance.canonical()
-        boxes = tuple(cell for cell, symbol in enumerate(text) if symbol in BOXES)
-        player = next(cell for cell, symbol in enumerate(text) if symbol in PLAYERS)
-        return Position(text.translate(str.maketrans("@$+*", "  ..")), player, boxes)
+        rows = instance.canonical()
+        boxes = tuple(cell for cell, symbol in enumerate(rows) if symbol in BOXES)
+        player = next(cell for cell, symbol in enumerate(rows) if symbol in PLAYERS)
+        return Position(rows.translate(str.maketrans("@$+*", "  ..")), player, boxes)
 
     def step(self, state: Position, action: str) -> Position | None:
         plan, player, boxes = state
-        way = cell_steps(plan)[action]
-        player += way
+        step = cell_steps(plan)[action]
+        player += step
         if player in boxes:
-            if plan[player + way] not in FLOOR or player + way in boxes:
+            if plan[player + step] not in FLOOR or player + step in boxes:
                 return None
-            boxes = tuple(sorted(cell + way if cell == player else cell for cell in boxes))
+            boxes = tuple(sorted(cell + step if cell == player else cell for cell in boxes))
         return Position(plan, player, boxes) if plan[player] in FLOOR else None
 
     def is_solved(self, state: Position) -> bool:
@@ -107,10 +107,10 @@ GAME = RoomGame()
 
 
 def connected_cells(plan: str, start: int) -> set[int]:
-    """Return the cells within reach of one, as if there were no boxes."""
-    cells, ways = [start], cell_steps(plan).values()
+    """Return the cells within reach of a cell, as if there were no boxes."""
+    cells, steps = [start], cell_steps(plan).values()
     for cell in cells:  # the list grows meanwhile
-        cells += {cell + way for way in ways if plan[cell + way] in FLOOR}.difference(cells)
+        cells += {cell + step for step in steps if plan[cell + step] in FLOOR}.difference(cells)
     return set(cells)
 
 
@@ -118,14 +118,15 @@ def connected_cells(plan: str, start: int) -> set[int]:
 def pushes_of_lone_box(plan: str) -> dict[int, int]:
     """Return, for each cell from which a lone box can be pushed to a goal, the fewest pushes.
 
-    The player is taken to be able to walk to any side of the box.
+    It is assumed that the player can walk to any side of the box.
     """
     pushes = {cell: 0 for cell, symbol in enumerate(plan) if symbol == "."}
     for cell in (waiting := list(pushes)):  # the list grows meanwhile
-        for way in cell_steps(plan).values():
-            if plan[cell - way] in FLOOR and plan[cell - 2 * way] in FLOOR and cell - way not in pushes:
-                pushes[cell - way] = pushes[cell] + 1
-                waiting.append(cell - way)
+        for step in cell_steps(plan).values():
+            box, player = cell - step, cell - 2 * step  # before a push of the box to this cell
+            if plan[box] in FLOOR and plan[player] in FLOOR and box not in pushes:
+                pushes[box] = pushes[cell] + 1
+                waiting.append(box)
     return pushes
 
 
@@ -137,16 +138,16 @@ def decode(data: Json) -> Room:
         or not all(isinstance(row, str) and len(row) <= 50 for row in data)
     ):
         raise DataError("room: give 3 to 50 rows of at most 50 symbols")
-    text = "".join(data)
-    if not set(text) <= set(_SYMBOLS.values()) or sum(text.count(symbol) for symbol in PLAYERS) != 1:
+    symbols = "".join(data)
+    if not set(symbols) <= set(_SYMBOLS.values()) or sum(symbols.count(symbol) for symbol in PLAYERS) != 1:
         raise DataError(f"room: give one player, and as symbols only {''.join(_SYMBOLS.values())!r}")
     width = max(map(len, data))
     room = Room(tuple(row.ljust(width) for row in data))
-    edge = "?" * (width + 2)
-    plan, player, boxes = GAME.start(Room((edge, *(f"?{row}?" for row in room.rows), edge)))
+    outside = "?" * (width + 2)  # around the room, to see whether its walls are closed
+    plan, player, boxes = GAME.start(Room((outside, *(f"?{row}?" for row in room.rows), outside)))
     inside = connected_cells(plan, player)
     goals = {cell for cell in inside if plan[cell] == "."}
-    if any(plan[cell + way] == "?" for cell in inside for way in cell_steps(plan).values()):
+    if any(plan[cell + step] == "?" for cell in inside for step in cell_steps(plan).values()):
         raise DataError("room: close its walls around the player")
     if not boxes or not len(boxes) == len(goals) == plan.count(".") or not inside.issuperset(boxes):
         raise DataError("room: give as many boxes as goals, all within the walls")
@@ -158,16 +159,23 @@ def decode(data: Json) -> Room:
 
 
 def room_map(state: Position) -> Any:
-    """Return a room as the solver reads it."""
+    """Return the room of a position as the solver reads it."""
     plan = state.plan
     return _solver.RoomMap(state, connected_cells(plan, state.player), cell_steps(plan), pushes_of_lone_box(plan))
 
 
 class RoomSolutions(Searched[Room, Position, str]):
-    """Best solutions, listed for all positions of a small room; a push costs `push` in addition to its move."""
+    """Best solutions: small rooms are searched as a whole, larger ones by the solver.
+
+    Args:
+        push: What a push costs in addition to its move, which costs 1.
+    """
 
     def __init__(self, push: int) -> None:
-        super().__init__(GAME, decode, lambda before, after: 1 + push * (before.boxes != after.boxes), most=_LISTED)
+        def move_cost(before: Position, after: Position) -> int:
+            return 1 + push * (before.boxes != after.boxes)
+
+        super().__init__(GAME, decode, move_cost, most=_MOST_LISTED)
         self._push = push
         self._solved: dict[Position, tuple[int | None, str]] = {}
 
@@ -175,47 +183,54 @@ class RoomSolutions(Searched[Room, Position, str]):
         return super().remaining(state) if is_listed(state) else self._solution_start(state)[0]
 
     def best_actions(self, state: Position) -> list[str]:
-        return super().best_actions(state) if is_listed(state) else [*filter(None, [self._solution_start(state)[1]])]
+        if is_listed(state):
+            return super().best_actions(state)
+        _, move = self._solution_start(state)
+        return [move] if move else []
 
     def check(self, start: Position) -> int:
+        # A larger room is checked as one without a list of positions, that is, by `remaining`.
         return super().check(start) if is_listed(start) else super(Searched, self).check(start)
 
     def fewest_pushes(self, state: Position) -> int | None:
         """Return the fewest pushes of a solution, faster than `remaining` does; None if there is none."""
         if is_listed(state):
-            known = BY_PUSHES.remaining(state)
-            return None if known is None else known // PUSH
+            cost = BY_PUSHES.remaining(state)
+            return None if cost is None else cost // PUSH
         return room_map(state).fewest_pushes()
 
     def _solution_start(self, state: Position) -> tuple[int | None, str]:
-        """Return cost and first move of a best solution; remembers those of all positions on its way."""
+        """Return cost and first move of a best solution, None and "" without a solution, 0 and "" if it is solved.
+
+        All positions of the solution are remembered.
+        """
         if state not in self._solved:
             solution: list[str] | None = room_map(state).solve(self._push)
-            moves = solution or []
-            positions, costs = [state], list[int]()
-            for move in moves:
-                after = GAME.step(positions[-1], move)
-                assert after is not None
-                costs.append(self.cost(positions[-1], after))
-                positions.append(after)
-            known = dict(self._solved) if len(self._solved) < _REMEMBERED else {}
-            known[state] = (None, "")
-            for number, position in enumerate(positions if solution is not None else ()):
-                known[position] = (sum(costs[number:]), moves[number] if number < len(moves) else "")
-            self._solved = known
+            solved = dict(self._solved) if len(self._solved) < _MOST_REMEMBERED else {}
+            solved[state] = (None, "")
+            if solution is not None:
+                positions, costs = [state], list[int]()
+                for move in solution:
+                    after = GAME.step(positions[-1], move)
+                    assert after is not None
+                    costs.append(self.cost(positions[-1], after))
+                    positions.append(after)
+                for number, (position, move) in enumerate(zip(positions, [*solution, ""], strict=True)):
+                    solved[position] = (sum(costs[number:]), move)
+            self._solved = solved  # as a whole, so that other threads never read half of it
         return self._solved[state]
 
 
 @lru_cache(maxsize=1024)
 def _count_floor(plan: str, player: int) -> int:
-    """Return the number of cells within the player's reach, without boxes."""
+    """Return the number of cells that are connected with the player's, as if there were no boxes."""
     return len(connected_cells(plan, player))
 
 
 def is_listed(state: Position) -> bool:
-    """Return whether a room has so few positions that all of them are listed."""
-    floor, boxes = _count_floor(state.plan, state.player), len(state.boxes)
-    return comb(floor, boxes) * (floor - boxes) <= _LISTED
+    """Return whether a room has so few positions that it is searched as a whole."""
+    floor_count, box_count = _count_floor(state.plan, state.player), len(state.boxes)
+    return comb(floor_count, box_count) * (floor_count - box_count) <= _MOST_LISTED
 
 
 BY_PUSHES, BY_MOVES = RoomSolutions(PUSH), RoomSolutions(0)

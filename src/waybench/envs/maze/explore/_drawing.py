@@ -5,21 +5,24 @@ from collections.abc import Iterator, Sequence
 from waybench._svg import box, circle, true_cells
 from waybench.core import Board, Picture, Scene, TurnRecord, TypedAction, plural
 from waybench.envs.maze._drawing import MazeLeg, floor_plan, maze_board, maze_label, maze_scene
-from waybench.envs.maze._game import Maze
+from waybench.envs.maze._game import Maze, Movement
 from waybench.envs.maze._wording import TYPED_DIRECTIONS
 from waybench.envs.maze.explore._game import Sight, first_sight, window_rows
 from waybench.envs.spaces._lattice import DIRECTIONS, Lattice
 
 
 def scenes(maze: Maze, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:
-    """Yield a scene for each number of turns: both paths, with unseen cells veiled unless the episode has no turns."""
+    """Yield a scene for each number of turns: the player's and a shortest path, and a veil over unseen cells.
+
+    An episode in which nothing was seen yet has no veil.
+    """
     window: int | None = next((turn.events["window"] for turn in turns if "window" in turn.events), None)
     for count in counts:
         legs = list(_turn_legs(maze, turns[:count]))
         label, veil = maze_label(maze), ""
         if window is not None:
-            moved = sum(len(leg.moves) for leg in legs)
-            label += f", {plural(moved, 'step')} walked, what was not seen is grey"
+            step_count = sum(len(leg.moves) for leg in legs)
+            label += f", {plural(step_count, 'step')} walked, what was not seen is grey"
             veil = _veil_svg(maze, turns[:count], window)
         yield maze_scene(maze, legs, label, veil)
 
@@ -32,14 +35,15 @@ def _turn_legs(maze: Maze, turns: Sequence[TurnRecord]) -> Iterator[MazeLeg]:
         if action is None:
             continue
         if "obstacle" in turn.events:
-            yield MazeLeg(at, (), (str(action), 0), number)
+            yield MazeLeg(at, (), Movement(str(action), 0), number)
             continue
-        yield MazeLeg(at, ((str(action), 1),), None, number)
+        yield MazeLeg(at, (Movement(str(action), 1),), None, number)
         x, y = turn.events["at"]
         at = y * maze.size + x
 
 
 def _veil_svg(maze: Maze, turns: Sequence[TurnRecord], window: int) -> str:
+    """Return the shape over all cells that were not seen in these turns."""
     sight, size = first_sight(maze, window), range(maze.size)
     for turn in turns:
         if "at" in turn.events:
@@ -52,8 +56,7 @@ def _veil_svg(maze: Maze, turns: Sequence[TurnRecord], window: int) -> str:
 def draw_picture(picture: Picture) -> str:
     """Draw the view of a message: paths, walls, the player in the middle, and the exit."""
     sight: Sight = picture.state
-    rows, window = window_rows(sight), sight.window
-    signs = "".join(rows)
+    window, signs = sight.window, "".join(window_rows(sight))
     exits = [divmod(cell, window) for cell, sign in enumerate(signs) if sign == "E"]
     parts = [
         *floor_plan(Lattice(window, window, bytes(sign != "#" for sign in signs))),

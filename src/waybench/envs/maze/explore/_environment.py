@@ -77,9 +77,9 @@ def max_turns(maze: Maze, factor: float) -> int:
     return _max_turns_for_cells(reachable_cells(maze).bit_count(), factor)
 
 
-def _max_turns_for_cells(cells: int, factor: float) -> int:
-    """Return the turn limit for a number of reachable cells."""
-    return max(1, ceil(factor * 2 * (cells - 1)))
+def _max_turns_for_cells(cell_count: int, factor: float) -> int:
+    """Return the turn limit for a number of reachable cells, each of which a search enters and leaves once."""
+    return max(1, ceil(factor * 2 * (cell_count - 1)))
 
 
 def _turn_limit(record: EpisodeRecord) -> int:
@@ -102,26 +102,33 @@ def is_competent(record: EpisodeRecord) -> bool:
 
 def _share_seen(record: EpisodeRecord) -> float:
     """Return the share of the reachable cells that were seen."""
-    seen = next((turn.events["seen"] for turn in reversed(record.turns) if "seen" in turn.events), None)
-    if seen is None:
+    seen_count = next((turn.events["seen"] for turn in reversed(record.turns) if "seen" in turn.events), None)
+    if seen_count is None:  # without a turn, what is seen from the entrance
         maze = decode(record.instance)
-        seen = (first_sight(maze, record.options["window"]).seen & reachable_cells(maze)).bit_count()
-    return seen / record.proof["reachable"]
+        seen_count = (first_sight(maze, record.options["window"]).seen & reachable_cells(maze)).bit_count()
+    return seen_count / record.proof["reachable"]
 
 
 def _count_revisits(record: EpisodeRecord) -> float:
-    """Count moves beyond the shortest way over cells seen by then, from each cell entered first to the next one."""
+    """Return the moves in excess of shortest paths between cells entered for the first time, over cells seen by then.
+
+    The end of the last path is where the episode ended.
+    """
     maze = decode(record.instance)
     sight = first_sight(maze, record.options["window"])
-    visited, since, start, beyond = {sight.at}, 0, sight.at, 0
+    visited, excess = {sight.at}, 0
+    new_cell, moves_since = sight.at, 0  # the last cell entered for the first time
     for turn in move_turns(record):
         x, y = turn.events["at"]
-        sight, since = sight.after_move(y * maze.size + x), since + 1
+        sight, moves_since = sight.after_move(y * maze.size + x), moves_since + 1
         if sight.at not in visited:
-            beyond += since - known_distances(sight, start)[sight.at] if since > 1 else 0
+            if moves_since > 1:  # a single move has no excess
+                excess += moves_since - known_distances(sight, new_cell)[sight.at]
             visited.add(sight.at)
-            start, since = sight.at, 0
-    return float(beyond + (since - known_distances(sight, start)[sight.at] if since else 0))
+            new_cell, moves_since = sight.at, 0
+    if moves_since:
+        excess += moves_since - known_distances(sight, new_cell)[sight.at]
+    return float(excess)
 
 
 def _oracle_moves(record: EpisodeRecord) -> int:
@@ -130,23 +137,20 @@ def _oracle_moves(record: EpisodeRecord) -> int:
     return record.proof["oracle_steps"] if window == USUAL_WINDOW else oracle_steps(decode(record.instance), window)
 
 
-def _count_errors(record: EpisodeRecord, phase: str) -> float:
-    """Return the number of moves in a phase (exploring or exploiting) that were errors."""
-    return float(sum(turn.events["error"] for turn in move_turns(record) if turn.events["phase"] == phase))
-
-
-def errors_and_moves(record: EpisodeRecord, phase: str) -> tuple[float, float]:
-    """Return the number of errors and the number of moves in a phase."""
-    return _count_errors(record, phase), float(sum(turn.events["phase"] == phase for turn in move_turns(record)))
+def _errors_and_moves(record: EpisodeRecord, phase: str) -> tuple[float, float]:
+    """Return the number of errors and the number of moves in a phase (exploring or exploiting)."""
+    errors = [turn.events["error"] for turn in move_turns(record) if turn.events["phase"] == phase]
+    return float(sum(errors)), float(len(errors))
 
 
 def _error_metric(name: str, phase: str, title: str, doc: str) -> Metric:
+    """Return the metric of the errors in a phase; a set's figure is their share of the moves in this phase."""
     return Metric(
         name=name,
-        of=lambda record: _count_errors(record, phase),
+        of=lambda record: _errors_and_moves(record, phase)[0],
         title=title,
         range=lambda record: (0, _turn_limit(record)),
-        per=lambda record: errors_and_moves(record, phase)[1],
+        per=lambda record: _errors_and_moves(record, phase)[1],
         better="lower",
         doc=doc,
     )
@@ -236,11 +240,11 @@ def failure(record: EpisodeRecord) -> FailureKind:
     general = general_failure_kind(record)
     if general in (*NO_ANSWER, ILLEGAL):
         return general
-    last = next((turn.events["phase"] for turn in reversed(record.turns) if "phase" in turn.events), None)
-    if last == EXPLOITING:
+    last_phase = next((turn.events["phase"] for turn in reversed(record.turns) if "phase" in turn.events), None)
+    if last_phase == EXPLOITING:
         return KNOWN
-    errors, moved = errors_and_moves(record, EXPLORING)
-    return AIMLESS if moved and 4 * errors >= moved else general
+    error_count, move_count = _errors_and_moves(record, EXPLORING)
+    return AIMLESS if move_count and 4 * error_count >= move_count else general
 
 
 MAP: Belief[Sight] = Belief(

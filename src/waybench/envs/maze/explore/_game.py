@@ -1,6 +1,6 @@
 """The partly seen maze: what was seen of it, the rules of walking through it, and the words."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -35,8 +35,8 @@ class Sight(NamedTuple):
     Attributes:
         at: The player's cell number.
         seen: The cells seen so far, as bits of a number.
-        window: Cells along each side of what is seen, an odd number.
-        before: The cell where the player stood before; -1 at the start.
+        window: Cells along each side of the visible window, an odd number.
+        before: The cell where the player stood before its last move; -1 at the start.
     """
 
     maze: Maze
@@ -91,46 +91,46 @@ def exit_side(maze: Maze) -> str:
 
 
 def known_distances(sight: Sight, start: int) -> dict[int, int]:
-    """Return the distances from a cell over open cells that were seen, to all that it reaches, nearest first."""
+    """Return the distances from a cell, over open cells that were seen, to all cells within reach, nearest first."""
     seen, neighbours = sight.seen, open_neighbours(sight.maze)
-    far, todo = {start: 0}, [start]
-    for cell in todo:
-        for near in neighbours[cell]:
-            if near not in far and seen >> near & 1:
-                far[near] = far[cell] + 1
-                todo.append(near)
-    return far
+    distances, queue = {start: 0}, [start]
+    for cell in queue:  # the list grows meanwhile
+        for neighbour in neighbours[cell]:
+            if neighbour not in distances and seen >> neighbour & 1:
+                distances[neighbour] = distances[cell] + 1
+                queue.append(neighbour)
+    return distances
 
 
 @lru_cache(maxsize=64)
 def open_neighbours(maze: Maze) -> tuple[tuple[int, ...], ...]:
     """Return the open neighbours of each cell, in the order of `directions_inwards_first`."""
-    order = directions_inwards_first(maze)
-    return tuple(
-        tuple(
-            near
-            for direction in order
-            if (near := maze.lattice.neighbour_cell(cell, direction)) is not None and cells[near]
-        )
-        for cells in [maze.lattice.cells]
-        for cell in range(len(cells))
-    )
+    lattice, directions = maze.lattice, directions_inwards_first(maze)
+
+    def open_neighbours_of(cell: int) -> Iterator[int]:
+        for direction in directions:
+            neighbour = lattice.neighbour_cell(cell, direction)
+            if neighbour is not None and lattice.cells[neighbour]:
+                yield neighbour
+
+    return tuple(tuple(open_neighbours_of(cell)) for cell in range(len(lattice.cells)))
 
 
 @lru_cache(maxsize=64)
 def _neighbour_masks(size: int) -> tuple[int, ...]:
     """Return for each cell its neighbours as bits of a number, walls or not."""
     lattice = Lattice(size, size, bytes(size * size))
-    return tuple(
-        sum(1 << near for direction in DIRECTIONS if (near := lattice.neighbour_cell(cell, direction)) is not None)
-        for cell in range(size * size)
-    )
+    masks: list[int] = []
+    for cell in range(size * size):
+        neighbours = (lattice.neighbour_cell(cell, direction) for direction in DIRECTIONS)
+        masks.append(sum(1 << neighbour for neighbour in neighbours if neighbour is not None))
+    return tuple(masks)
 
 
-def frontier_cells(sight: Sight, far: dict[int, int]) -> list[int]:
-    """Return the cells among `far`, in its order, that have an unseen neighbour."""
-    around, unseen = _neighbour_masks(sight.maze.size), ~sight.seen
-    return [cell for cell in far if around[cell] & unseen]
+def frontier_cells(sight: Sight, cells: Iterable[int]) -> list[int]:
+    """Return those of some cells, in their order, that have an unseen neighbour."""
+    neighbour_masks, unseen = _neighbour_masks(sight.maze.size), ~sight.seen
+    return [cell for cell in cells if neighbour_masks[cell] & unseen]
 
 
 EXPLORING, EXPLOITING = "exploring", "exploiting"
@@ -161,15 +161,15 @@ class ExploreGame(Game[Maze, Sight, str]):
     def apply(self, state: Sight, action: str, rng: Stream) -> Transition[Sight]:
         """Move; the reward is 1 for reaching the exit, and an error is unproductive."""
         lattice = state.maze.lattice
-        near = lattice.neighbour_cell(state.at, action)
-        if near is None or not lattice.cells[near]:
-            events = {**_turn_events(state), "obstacle": "outside" if near is None else "wall"}
+        cell = lattice.neighbour_cell(state.at, action)
+        if cell is None or not lattice.cells[cell]:
+            events = {**_turn_events(state), "obstacle": "outside" if cell is None else "wall"}
             return Transition(state, 0.0, events, Outcome.ILLEGAL)
-        phase, error = judge_move(state, near)
-        following = state.after_move(near)
-        events = {**_turn_events(following), "phase": phase, "error": error}
-        outcome = Outcome.UNPRODUCTIVE if error else Outcome.OK
-        return Transition(following, float(near == state.maze.exit), events, outcome)
+        phase, is_error = judge_move(state, cell)
+        after = state.after_move(cell)
+        events = {**_turn_events(after), "phase": phase, "error": is_error}
+        outcome = Outcome.UNPRODUCTIVE if is_error else Outcome.OK
+        return Transition(after, float(cell == state.maze.exit), events, outcome)
 
     def terminal(self, state: Sight) -> End | None:
         return End.SOLVED if state.at == state.maze.exit else None
@@ -185,40 +185,41 @@ class ExploreGame(Game[Maze, Sight, str]):
 
 def _turn_events(state: Sight) -> dict[str, Json]:
     """Return the events of every turn: position, window, and number of reachable cells seen."""
-    seen = (state.seen & reachable_cells(state.maze)).bit_count()
-    return {"at": list(state.maze.lattice.position(state.at)), "window": state.window, "seen": seen}
+    seen_count = (state.seen & reachable_cells(state.maze)).bit_count()
+    return {"at": list(state.maze.lattice.position(state.at)), "window": state.window, "seen": seen_count}
 
 
 @lru_cache(maxsize=64)
 def reachable_cells(maze: Maze) -> int:
     """Return the cells that can be reached from the entrance, as bits of a number."""
-    return sum(1 << cell for cell, far in enumerate(maze.lattice.distances(maze.entrance)) if far >= 0)
+    distances = maze.lattice.distances(maze.entrance)  # -1 out of reach
+    return sum(1 << cell for cell, distance in enumerate(distances) if distance >= 0)
 
 
-def judge_move(sight: Sight, near: int) -> tuple[str, bool]:
+def judge_move(sight: Sight, to: int) -> tuple[str, bool]:
     """Return the phase of a move to an open cell, `EXPLORING` or `EXPLOITING`, and whether it is an error.
 
     A move is an error if it brings the player nearer to no sensible target, over the cells that were seen before it.
     While the exit is not known to be reachable, the targets are all frontiers: cells that can be reached and have a
     neighbour that was not seen. Afterwards they are the exit, and the frontiers over which a shorter way to it could
-    still lead. So nothing is assumed about which of them a player should choose. Exploration and exploitation errors
+    still lead. So nothing is assumed about which target a player should choose. Exploration and exploitation errors
     without access to a policy are the idea of J. Park et al., "Exploration and Exploitation Errors Are Measurable for
     Language Model Agents" (arXiv:2604.13151, 2026), which measures them in grids with tasks; these definitions for
     mazes are ours.
     """
     maze = sight.maze
-    before, after = known_distances(sight, sight.at), known_distances(sight, near)
+    before, after = known_distances(sight, sight.at), known_distances(sight, to)
     targets = frontier_cells(sight, before)
     phase, exit_ = EXPLORING, maze.exit
     if exit_ in before:
-        phase = EXPLOITING
-        far = maze.lattice.position(exit_)
-        targets = [exit_] + [
-            cell
-            for cell in targets
-            for x, y in [maze.lattice.position(cell)]
-            if before[cell] + abs(x - far[0]) + abs(y - far[1]) < before[exit_]
-        ]
+        exit_x, exit_y = maze.lattice.position(exit_)
+
+        def lower_bound(cell: int) -> int:
+            """Return the least length of a path to the exit over a frontier: beyond it, straight without walls."""
+            x, y = maze.lattice.position(cell)
+            return before[cell] + abs(x - exit_x) + abs(y - exit_y)
+
+        phase, targets = EXPLOITING, [exit_, *(cell for cell in targets if lower_bound(cell) < before[exit_])]
     return phase, not any(after[cell] < before[cell] for cell in targets)
 
 
@@ -234,7 +235,7 @@ Return only the JSON."""
 
 
 def _cell_sign(sight: Sight, x: int, y: int) -> str:
-    """Return the sign of a cell, which can lie outside the maze."""
+    """Return the sign of a cell in the drawings for the player; outside the maze that of a wall."""
     maze = sight.maze
     if not (0 <= x < maze.size and 0 <= y < maze.size):
         return "#"
@@ -247,7 +248,7 @@ def _cell_sign(sight: Sight, x: int, y: int) -> str:
 
 
 def window_rows(sight: Sight) -> list[str]:
-    """Return the rows of the visible window: "." a path, "#" none, "X" the player, "E" the exit."""
+    """Return the rows of the visible window: "." a path, "#" a wall or outside, "X" the player, "E" the exit."""
     (x, y), half = sight.maze.lattice.position(sight.at), sight.window // 2
     return [
         "".join(_cell_sign(sight, column, row) for column in range(x - half, x + half + 1))
@@ -371,6 +372,6 @@ def _feedback_text(state: Sight, last: Transition[Sight] | Invalid | None) -> st
         return f"I have reached the exit at {cell_text(state.maze, state.at)}."
     obstacle = last.events.get("obstacle")
     if obstacle is not None:
-        what = "there is a wall" if obstacle == "wall" else "the maze ends there"
-        return f"I cannot move in this direction, since {what}. I have not moved."
+        reason = "there is a wall" if obstacle == "wall" else "the maze ends there"
+        return f"I cannot move in this direction, since {reason}. I have not moved."
     return "I have moved."
