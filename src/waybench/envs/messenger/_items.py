@@ -179,14 +179,14 @@ class _Games(KeyedSource[Case]):
         agent = (middle, middle) if stage == 1 else cells[-1]
         return Case(stage, self._size, actors, *agent, carries, tuple(sentences))
 
-    def _draw_movements_and_cells(self, rng: Stream) -> tuple[list[str], list[tuple[int, int]]]:
+    def _draw_movements_and_cells(self, rng: Stream) -> tuple[Sequence[str], list[tuple[int, int]]]:
         """Draw the actors' kinds of movement, and the first cells of the actors and, last, of the agent.
 
         In stage 1 the last cell stays empty, as the agent is in the middle.
         """
         if self.level == 1:
             middle = self._size // 2
-            kinds = list[str]([IMMOVABLE] * len(ROLES))
+            kinds = [IMMOVABLE] * len(ROLES)
             cells = [(middle + x, middle + y) for x, y in _STAGE_1_OFFSETS]
         elif self.level == 2:
             kinds, cells = list(rng.choice(_STAGE_2_MOVEMENTS)), [self._scale_cell(cell) for cell in _STAGE_2_CELLS]
