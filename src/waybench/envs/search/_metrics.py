@@ -32,11 +32,11 @@ class ScoredAnswers:
     """The answers of an episode that count.
 
     Attributes:
-        values: Each answer; None for an invalid one. In free play these are the valid answers, and a last None if
-            invalid replies ended the episode: those that were forgiven count nowhere. With a teacher all replies are.
+        values: Each answer; None for an invalid one. With a teacher every reply is an answer. In free play these are
+            the valid replies, and a last None if invalid replies ended the episode; retried replies count nowhere.
         taught: With a teacher in the whole episode, the teacher's answer at each step; otherwise None.
-        unused: Interactions that remained when the player was stopped short of the goal.
-        before: The teacher's answers before free play, which count in nothing.
+        unused: Number of interactions that remained when the player was stopped short of the goal.
+        before: The teacher's answers before free play, which no metric counts.
     """
 
     values: tuple[int | None, ...]
@@ -45,8 +45,8 @@ class ScoredAnswers:
     before: tuple[int, ...] = ()
 
     @classmethod
-    def from_record(cls, record: EpisodeRecord, most: int) -> "ScoredAnswers":
-        """Read the answers of a record; `most` is the number of interactions if the options have none."""
+    def from_record(cls, record: EpisodeRecord, default_max_steps: int) -> "ScoredAnswers":
+        """Read the answers of a record; the default is used if the option `max_steps` is not set."""
         if record.options["teacher_guided"] is True:
             values = [turn.action if turn.outcome in VALID else None for turn in record.turns]
             return cls(tuple(values), tuple(turn.executed for turn in record.turns), 0)
@@ -57,7 +57,7 @@ class ScoredAnswers:
         ]
         before = teacher_steps(record)
         stopped = record.end not in (None, End.SOLVED)
-        unused = (record.options["max_steps"] or most) - len(before) - len(valid) if stopped else 0
+        unused = (record.options["max_steps"] or default_max_steps) - len(before) - len(valid) if stopped else 0
         return cls((*valid, None) if record.end is End.INVALID_LIMIT else tuple(valid), None, unused, before)
 
     @property
@@ -72,7 +72,7 @@ def teacher_steps(record: EpisodeRecord) -> tuple[int, ...]:
 
 
 class Algorithm(Interface):
-    """Tells whether answers follow an algorithm."""
+    """A run of an algorithm, with which answers are compared."""
 
     def is_next_answer(self, answer: int) -> bool:
         """Return whether the algorithm can give this answer now."""
@@ -90,8 +90,8 @@ class Algorithm(Interface):
 def unvisited_shares(answers: ScoredAnswers, case: _walk.WalkGraph) -> list[float]:
     """Return the share of nodes that are not visited after each answer.
 
-    In free play an invalid answer adds nothing to the list. With a teacher, what is visited are the teacher's earlier
-    nodes and this answer's; an invalid answer repeats the share before it.
+    In free play an invalid answer adds nothing to the list. With a teacher, the teacher's earlier nodes and this
+    answer's node are visited; an invalid answer repeats the share before it.
     """
     size, visited_nodes = case.graph.size, visited_bits(answers.before)
     shares: list[float] = []
@@ -99,9 +99,10 @@ def unvisited_shares(answers: ScoredAnswers, case: _walk.WalkGraph) -> list[floa
         if answer is not None:
             shares.append(1 - (visited_nodes | 1 << answer).bit_count() / size)
         elif answers.taught is not None:
-            shares.append(shares[-1] if shares else 1 - 1 / size)
-        visited = answer if answers.taught is None else answers.taught[number]
-        visited_nodes |= 0 if visited is None else 1 << visited
+            shares.append(shares[-1] if shares else 1 - 1 / size)  # node 0 alone is visited before the first answer
+        node = answer if answers.taught is None else answers.taught[number]
+        if node is not None:
+            visited_nodes |= 1 << node
     return shares
 
 
@@ -130,18 +131,19 @@ class Scores(Generic[I]):
         return case, ScoredAnswers.from_record(record, self.default_max_steps(case))
 
     def most_answers(self, record: EpisodeRecord) -> int:
-        """Return the greatest possible number of valid answers; with a teacher, the number of its steps."""
+        """Return the greatest possible number of valid answers; with a teacher throughout, the number of its steps."""
         if record.options["teacher_guided"] is True:
             return record.proof["minimum"]
         limit: int = record.options["max_steps"] or self.default_max_steps(self.decode(record.instance))
         return limit - len(teacher_steps(record))
 
     def most_replies(self, record: EpisodeRecord) -> int:
-        """Return the greatest possible number of invalid replies, with those that may be tried again."""
-        if record.options["teacher_guided"] is True:
+        """Return an upper bound on the number of replies that are unreadable or invalid, with those retried."""
+        if record.options["teacher_guided"] is True:  # whatever the reply, the teacher's answer follows: no retries
             return self.most_answers(record)
-        guided = len(teacher_steps(record))  # each with one reply, which is judged and not forgiven
-        return guided + (self.most_answers(record) + 1) * (record.options["max_retries"] + 1)
+        n_guided = len(teacher_steps(record))  # one reply each, as above
+        n_free = self.most_answers(record) + 1  # one more: the answer whose invalid replies end the episode
+        return n_guided + n_free * (record.options["max_retries"] + 1)
 
     def sum_range(self, record: EpisodeRecord) -> Range:
         """Return the range of a sum of shares over all answers, with the invalid one that ends an episode."""
@@ -162,6 +164,7 @@ class Scores(Generic[I]):
             if answers.taught is None and not follows:
                 return marks + [0.0] * (len(answers.values) - number)
             marks.append(float(follows))
+            # Without a teacher the answer is valid here, since it follows.
             algorithm.add_answer(answers.taught[number] if answers.taught else answer or 0)
         return marks
 
@@ -170,9 +173,9 @@ class Scores(Generic[I]):
 
         Where quitting is charged, interactions that were left undone without the goal count as answers that do not.
         """
-        marks, answers = self.follow_marks(record, protocol), self.read_case_and_answers(record)[1]
-        count = max(len(marks), answers.valid + answers.unused) if protocol.charges_quitting else len(marks)
-        return sum(marks) / count if count else 0.0
+        marks, (_, answers) = self.follow_marks(record, protocol), self.read_case_and_answers(record)
+        n_answers = max(len(marks), answers.valid + answers.unused) if protocol.charges_quitting else len(marks)
+        return sum(marks) / n_answers if n_answers else 0.0
 
 
 NUMBERS = Scores(
@@ -198,18 +201,18 @@ def _relative_errors(record: EpisodeRecord, protocol: SearchProtocol) -> list[fl
 
 def _sum_of_relative_errors(record: EpisodeRecord, protocol: SearchProtocol) -> float:
     """Return the sum of errors, plus 1 for each unused interaction if quitting is charged; else 1 without answers."""
-    distances = _relative_errors(record, protocol)
+    errors = _relative_errors(record, protocol)
     if protocol.charges_quitting:
-        return float(
-            fsum(distances) + NUMBERS.read_case_and_answers(record)[1].unused - (record.end is End.INVALID_LIMIT)
-        )
-    return fsum(distances) if distances else 1.0
+        _, answers = NUMBERS.read_case_and_answers(record)
+        # The invalid answer that ends an episode is one of the unused interactions, and not charged twice.
+        return float(fsum(errors) + answers.unused - (record.end is End.INVALID_LIMIT))
+    return fsum(errors) if errors else 1.0
 
 
 def _mean_relative_error(record: EpisodeRecord) -> float:
     """Return the mean error of the answers; 1 without answers."""
-    distances = _relative_errors(record, recorded_protocol(record))
-    return fsum(distances) / len(distances) if distances else 1.0
+    errors = _relative_errors(record, recorded_protocol(record))
+    return fsum(errors) / len(errors) if errors else 1.0
 
 
 def _final_unvisited_share(scores: Scores[_walk.WalkGraph], record: EpisodeRecord) -> float:
@@ -220,9 +223,9 @@ def _final_unvisited_share(scores: Scores[_walk.WalkGraph], record: EpisodeRecor
 
 
 def _first_unvisited_share(record: EpisodeRecord) -> float:
-    """Return the share of nodes that are not visited before the first step that counts."""
-    free = record.options["teacher_guided"] is not True
-    return 1 - visited_bits(teacher_steps(record) if free else ()).bit_count() / len(record.instance["nodes"])
+    """Return the share of nodes that are not visited before the first scored answer."""
+    is_taught = record.options["teacher_guided"] is True  # in the whole episode: the first answer is scored
+    return 1 - visited_bits(() if is_taught else teacher_steps(record)).bit_count() / len(record.instance["nodes"])
 
 
 def _sum_of_unvisited_shares(scores: Scores[_walk.WalkGraph], record: EpisodeRecord, protocol: SearchProtocol) -> float:

@@ -20,7 +20,7 @@ MOST_HOPS = 1_000
 
 _PARSE_ERRORS = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
 HELP = "Type the actions of a route with commas between them, or the place of a destination, or the reply itself."
-_OPEN = "?"
+_UNKNOWN = "?"  # the places before the destination of a typed answer
 
 
 class Hop(NamedTuple):
@@ -50,8 +50,8 @@ def parse_published_answer(
     fields of a move.
 
     So a "]" in a name, a nested list or JSON's `null` make an answer ill-structured, and the first of two lists counts
-    (spec, section 5.1). Nothing is evaluated, so an expression that is not a literal is ill-structured too, as is a
-    list of anything but dictionaries, on which the published evaluator crashed.
+    (spec, section 5.1). An expression that is not a literal is ill-structured too, since nothing is evaluated, and so
+    is a list of anything but dictionaries, on which the published evaluator crashed.
     """
     text = lead + reply.strip() if lead else reply
     start, end = text.find("["), text.find("]")
@@ -84,7 +84,7 @@ def parse_sound_answer(
 
 
 def read_trajectory(value: Any, keys: Hop = RELEASED, texts: Texts = ENGLISH) -> Trajectory | Invalid:
-    """Validate a parsed value: a non-empty list of objects, each with a string under each of the three keys."""
+    """Return a parsed value as moves: a non-empty list of objects, each with a string under each of the three keys."""
     if not is_array(value):
         return Invalid(texts["reason.no_list"])
     if not value:
@@ -110,7 +110,7 @@ def read_trajectory(value: Any, keys: Hop = RELEASED, texts: Texts = ENGLISH) ->
 
 
 class ScoredQuestion(Protocol):
-    """The interface of a question that scores need."""
+    """What `answer_success` and the other scores need of a question."""
 
     @property
     def source(self) -> str:
@@ -146,16 +146,16 @@ RULES = {rules.name: rules for rules in (PAPER, SOUND)}
 
 
 class MoveIndex:
-    """Index of the moves of a map by place and action; all of them were validated in the game."""
+    """Index of the moves of a map by place and action in lower case."""
 
     def __init__(self, place_map: PlaceMap) -> None:
-        self._ways: dict[str, dict[str, list[str]]] = {}
+        self._targets: dict[str, dict[str, list[str]]] = {}  # place -> action -> places after it
         for edge in place_map.edges:
-            targets = self._ways.setdefault(edge.source, {}).setdefault(edge.action.lower(), [])
+            targets = self._targets.setdefault(edge.source, {}).setdefault(edge.action.lower(), [])
             if edge.target not in targets:
                 targets.append(edge.target)
         # Sorted, so that the order of the file does not matter.
-        self.actions = tuple(sorted({action for ways in self._ways.values() for action in ways}))
+        self.actions = tuple(sorted({edge.action.lower() for edge in place_map.edges}))
         self._normal_actions = {normalize_name(action): action for action in self.actions}
         self._normal_places = {normalize_name(place): place for place in place_map.places}
 
@@ -165,30 +165,29 @@ class MoveIndex:
 
     def has_move(self, before: str, action: str, after: str) -> bool:
         """Return whether the map has a move with the same normalized names."""
-        ways = self._ways.get(self.find_place(before) or "", {})
-        return self.find_place(after) in ways.get(self._normal_actions.get(normalize_name(action), ""), ())
+        targets_by_action = self._targets.get(self.find_place(before) or "", {})
+        return self.find_place(after) in targets_by_action.get(self._normal_actions.get(normalize_name(action), ""), ())
 
     def places_after(self, places: Iterable[str], action: str) -> frozenset[str]:
         """Return the places that an action can lead to from any of the given places."""
-        return frozenset(end for place in places for end in self._ways.get(place, {}).get(action, ()))
+        return frozenset(target for place in places for target in self._targets.get(place, {}).get(action, ()))
 
     def resolve_action(self, action: str, places: Iterable[str], rules: MatchingRules) -> str | None:
         """Return the valid action that an answered action stands for at any of the given places; None if there is none.
 
-        With similar names, this is the closest action. Among equally close ones, an action that leads on from the
-        places comes first, then the first in alphabetical order. An action without similarity to any valid one stands
-        for none; otherwise an empty action would be a move.
+        With similar names, this is the closest action. Among equally close actions, one that leads on from the places
+        comes first, then the first in alphabetical order. An action without similarity to any valid one stands for
+        none; otherwise an empty action would be a move.
         """
         if not rules.similar:
             return self._normal_actions.get(normalize_name(action))
-        action = action.lower()
-        scores = {candidate: name_similarity(action, candidate) for candidate in self.actions}
-        best = max(scores.values(), default=0.0)
-        if best == 0:
+        similarities = {candidate: name_similarity(action.lower(), candidate) for candidate in self.actions}
+        greatest = max(similarities.values(), default=0.0)
+        if greatest == 0:
             return None
-        closest = [candidate for candidate in self.actions if scores[candidate] == best]
-        index = tuple(places)
-        return next((candidate for candidate in closest if self.places_after(index, candidate)), closest[0])
+        closest = [candidate for candidate in self.actions if similarities[candidate] == greatest]
+        places = tuple(places)
+        return next((candidate for candidate in closest if self.places_after(places, candidate)), closest[0])
 
     def places_after_actions(self, source: str, actions: Iterable[str], rules: MatchingRules) -> frozenset[str]:
         """Return the places that the actions can lead to from a place; empty if they lead nowhere."""
@@ -230,11 +229,13 @@ def answer_success(
     if not question.actions:
         actions = [hop.action for hop in hops]
         return float(question.target in move_index(place_map).places_after_actions(question.source, actions, rules))
-    right = {question.target} | (possible_destinations(place_map, question) if any_reached else frozenset[str]())
-    answered = hops[-1].after
+    right_places = {question.target}
+    if any_reached:
+        right_places |= possible_destinations(place_map, question)
+    answered_place = hops[-1].after
     if not rules.similar:
-        return float(normalize_name(answered) in map(normalize_name, right))
-    return max(name_similarity(answered, place) for place in right)
+        return float(normalize_name(answered_place) in map(normalize_name, right_places))
+    return max(name_similarity(answered_place, place) for place in right_places)
 
 
 def path_length_weight(place_map: PlaceMap, question: ScoredQuestion, hops: Sequence[Hop]) -> float:
@@ -254,9 +255,9 @@ def is_reasoning_right(
 ) -> bool:
     """Return whether a trajectory is right from place to place (paper, section A.6).
 
-    It starts at the source, each move starts where the last one ended, and each is a move of the map. A route ends at
-    the destination. In a destination question, the moves are the given ones: `paper` compares the closest valid
-    actions, `sound` requires the same names.
+    A right trajectory starts at the source, each move starts where the last one ended, and each is a move of the map. A
+    route must end at the destination. For a destination question, the moves must be the given ones: `paper` compares
+    the closest valid actions, `sound` requires the same names.
     """
     index = move_index(place_map)
     if not rules.similar:
@@ -271,17 +272,16 @@ def is_reasoning_right(
         ]
     if hops[0].before != question.source or (not question.actions and hops[-1].after != question.target):
         return False
-    if any(last.after != following.before for last, following in pairwise(hops)):
+    if any(hop.after != next_hop.before for hop, next_hop in pairwise(hops)):
         return False
     if question.actions and len(hops) != len(question.actions):
         return False
     for number, hop in enumerate(hops):
         before, action, after = (text.strip() for text in hop)
         if question.actions:
-            given_action = question.actions[number].lower()
-            if rules.similar:
+            if rules.similar:  # the actions of a route are compared as they are, as published
                 action = index.resolve_action(hop.action, (before,), rules)
-            if action != given_action:
+            if action != question.actions[number].lower():
                 return False
         if action is None or after not in index.places_after((before,), action):
             return False
@@ -292,25 +292,26 @@ def parse_typed(text: str, state: AnswerState[MapQuestion]) -> Trajectory | None
     """Return the answer of a typed line: comma-separated actions of a route, or the place of a destination.
 
     Returns:
-        The trajectory, or None if the line names an action or a place that is nowhere on the map: a slip of the keys
-        costs a person nothing, where it would be the only answer. The places on a route are those that the actions lead
-        to. The places before a destination are unknown, so that the answer gets no credit for reasoning.
+        The trajectory, or None if the line names an action or a place that is nowhere on the map: the person types
+        again, since a slip of the keys must not be the only answer. The places on a route are those that the actions
+        lead to. The places before a destination are unknown, so that the answer gets no credit for reasoning.
     """
-    question, here = state.instance, state.instance.source
+    question, current_place = state.instance, state.instance.source
     if question.path:
         place = find_name(text, question.map.places)
         if place is None:
             return None
-        *before, last = (Hop(_OPEN, action, _OPEN) for action in question.actions)
-        return (*before, last._replace(after=place))
+        *first_hops, last_hop = (Hop(_UNKNOWN, action, _UNKNOWN) for action in question.actions)
+        return (*first_hops, last_hop._replace(after=place))
     hops: list[Hop] = []
-    for action in (find_name(part, question.map.actions) for part in text.split(",")):
+    for part in text.split(","):
+        action = find_name(part, question.map.actions)
         if action is None or len(hops) == MOST_HOPS:
             return None
-        ends = move_index(question.map).places_after_actions(here, [action], SOUND)
-        there = min(ends, default=here)
-        hops.append(Hop(here, action, there))
-        here = there
+        ends = move_index(question.map).places_after_actions(current_place, [action], SOUND)
+        place_after = min(ends, default=current_place)
+        hops.append(Hop(current_place, action, place_after))
+        current_place = place_after
     return tuple(hops)
 
 

@@ -15,7 +15,7 @@ from waybench.envs.textmap._prefix import edge_labels, is_reached
 _Edges = Mapping[str, list[tuple[str, str, bool]]]
 PATH_BUDGET = 3_000_000  # paths: about a second; the largest published map has 2.6 million
 MOST_COMPARED = 1_000_000  # pairs of names; a few seconds at most
-_FIRST = 0x100000  # first of 65,534 private-use characters, more than the words of two names
+_FIRST_CHARACTER = 0x100000  # first of 65,534 private-use characters, more than the words of two names
 
 
 def _path_length(record: EpisodeRecord) -> float | None:
@@ -31,12 +31,10 @@ def _count_inferred_moves(record: EpisodeRecord) -> float | None:
         return None
     instance: Mapping[str, Json] = record.instance
     moves = _known_moves(instance)
-    path = instance.get("path")
-    count = (
-        _fewest_inferred_moves(moves, instance["src"], instance["dst"])
-        if path is None
-        else _count_inferred_on_path(moves, instance["src"], instance)
-    )
+    if instance.get("path") is None:
+        count = _fewest_inferred_moves(moves, instance["src"], instance["dst"])
+    else:
+        count = _count_inferred_on_path(moves, instance["src"], instance)
     return float(count) if count else None
 
 
@@ -50,26 +48,27 @@ def _known_moves(instance: Mapping[str, Json]) -> _Edges:
     return moves
 
 
-def _count_inferred_on_path(moves: _Edges, at: str, instance: Mapping[str, Json]) -> int:
-    """Return how many moves of the given path have to be inferred."""
+def _count_inferred_on_path(moves: _Edges, place: str, instance: Mapping[str, Json]) -> int:
+    """Return how many moves of the instance's path, which begins at `place`, have to be inferred."""
     count = 0
-    for action, after in zip(instance["actions"], instance["path"], strict=True):
-        count += any(edge == (action, after, True) for edge in moves.get(at, ()))
-        at = after
+    for action, place_after in zip(instance["actions"], instance["path"], strict=True):
+        count += (action, place_after, True) in moves.get(place, ())
+        place = place_after
     return count
 
 
 def _fewest_inferred_moves(moves: _Edges, start: str, end: str) -> int | None:
     """Return the least number of inferred moves of a shortest path; None if there is no path."""
-    frontier, visited = {start: 0}, {start}
+    frontier, visited = {start: 0}, {start}  # place -> least number of inferred moves to it
     while frontier and end not in frontier:
-        following: dict[str, int] = {}
+        next_frontier: dict[str, int] = {}
         for place, count in frontier.items():
-            for _, after, inferred in moves.get(place, ()):
-                if after not in visited:
-                    following[after] = min(following.get(after, count + inferred), count + inferred)
-        visited |= following.keys()
-        frontier = following
+            for _, place_after, is_inferred in moves.get(place, ()):
+                if place_after not in visited:
+                    new_count = count + is_inferred
+                    next_frontier[place_after] = min(next_frontier.get(place_after, new_count), new_count)
+        visited |= next_frontier.keys()
+        frontier = next_frontier
     return frontier.get(end)
 
 
@@ -162,28 +161,28 @@ def map_variables(place_map: PlaceMap, cutoff: int, *, budget: int = PATH_BUDGET
     """
     labels = [(edge, edge_labels(edge)) for edge in place_map.edges]
     answerable = [(edge, label) for edge, label in labels if is_reached(label.answerable_from(), cutoff)]
-    explicit = sum(is_reached(label.easy_from(), cutoff) for _, label in answerable)
+    n_explicit = sum(is_reached(label.easy_from(), cutoff) for _, label in answerable)
     ends = {place for edge, _ in answerable for place in (edge.source, edge.target)}
     places = [place for place in place_map.places if place in ends]
-    words = [len(step.observation.split()) for step in place_map.steps if step.number <= cutoff]
+    word_counts = [len(step.observation.split()) for step in place_map.steps if step.number <= cutoff]
     return MapVariables(
         len(places),
-        explicit,
-        len(answerable) - explicit,
+        n_explicit,
+        len(answerable) - n_explicit,
         *_name_confusion_and_likeness(places),
         *_path_length_variables(place_map, cutoff, budget),
-        fmean(words) if words else None,
+        fmean(word_counts) if word_counts else None,
     )
 
 
 def name_distance_and_similarity(name: str, names: Iterable[str]) -> tuple[float, float]:
-    """Return how far a place's name is from others, and how near, each from 0 to 1; `names` may have it itself.
+    """Return the distance of a place's name to the farthest other name, and its similarity to the nearest (0 to 1).
 
-    The first is the confusion score as MANGO prints it (section 3.3): the greatest, over the other names, of the edit
+    `names` may have the name itself. The distance is the confusion score as MANGO prints it (section 3.3): the edit
     distance in words divided by the number of words of the longer name. It is great for a name that is *far* from some
-    other one, and so nearly always 1: of 51 of the 53 published maps, the sum at step 70 is the number of places.
-    The second is what the paper's words describe: the greatest of 1 minus the same, so that of a name which differs
-    from another one in one of three words it is 2/3, and 0 if it has no word in common with any.
+    other name, and so nearly always 1: for 51 of the 53 published maps, the sum at step 70 is the number of places.
+    The similarity is what the paper's words describe: 1 minus the same quotient, 2/3 for a name that differs from
+    another name in one of three words, and 0 for a name that has no word in common with any other.
     """
     ratios = [_relative_word_distance(name.split(), other.split()) for other in names if other != name]
     return (max(ratios), 1 - min(ratios)) if ratios else (0.0, 0.0)
@@ -192,39 +191,41 @@ def name_distance_and_similarity(name: str, names: Iterable[str]) -> tuple[float
 def _relative_word_distance(first_words: Sequence[str], second_words: Sequence[str]) -> float:
     """Return the edit distance in words divided by the words of the longer name; 0 if both have none."""
     # Encode each word as one character.
-    number = {word: chr(_FIRST + index) for index, word in enumerate(dict.fromkeys((*first_words, *second_words)))}
-    first, second = ("".join(number[word] for word in words) for words in (first_words, second_words))
+    words = dict.fromkeys((*first_words, *second_words))
+    characters = {word: chr(_FIRST_CHARACTER + index) for index, word in enumerate(words)}
+    first, second = ("".join(characters[word] for word in words) for words in (first_words, second_words))
     return edit_distance(first, second) / max(len(first), len(second), 1)
 
 
 def _name_confusion_and_likeness(places: Collection[str]) -> tuple[float | None, float | None]:
-    """Return the sums over places of `name_distance_and_similarity`; None if there are too many places."""
+    """Return the sums of distances and of similarities of all places' names; None if there are too many places."""
     if len(places) ** 2 > MOST_COMPARED:
         return None, None
     scores = [name_distance_and_similarity(place, places) for place in places]
-    return sum(far for far, _ in scores), sum(near for _, near in scores)
+    return sum(distance for distance, _ in scores), sum(similarity for _, similarity in scores)
 
 
 def _path_length_variables(
     place_map: PlaceMap, cutoff: int, budget: int
 ) -> tuple[float | None, float | None, float | None]:
-    """Return the mean lengths of easy and of hard paths, and the mean number of inferred moves in the latter.
+    """Return the mean lengths of easy and of hard paths, and the mean number of inferred moves in hard paths.
 
-    Each is None where there is no such path, or where there are more paths than `budget`.
+    Each is None where there is no such path; all are None if there are more paths than `budget`.
     """
     import numpy as np
 
     from waybench.envs.textmap._paths import Paths, PathSelection
 
     paths = Paths(place_map, cutoff, budget=budget)
-    inferred = np.array([not is_reached(edge_labels(edge).easy_from(), cutoff) for edge in place_map.edges])
+    is_inferred = np.array([not is_reached(edge_labels(edge).easy_from(), cutoff) for edge in place_map.edges])
     try:
-        easy, hard = paths.count_paths().lengths.tolist()
-        blocks = paths.blocks(PathSelection(difficulty="hard")) if sum(hard) else ()
-        moves = sum(int(inferred[block.moves].sum()) for block in blocks)
+        easy, hard = paths.count_paths().lengths.tolist()  # for each length, the number of paths
+        n_hard = sum(hard)
+        blocks = paths.blocks(PathSelection(difficulty="hard")) if n_hard else ()
+        n_inferred = sum(int(is_inferred[block.moves].sum()) for block in blocks)
     except UsageError:  # there are more paths than the budget allows
         return None, None, None
-    return _mean_of_histogram(easy), _mean_of_histogram(hard), moves / sum(hard) if sum(hard) else None
+    return _mean_of_histogram(easy), _mean_of_histogram(hard), n_inferred / n_hard if n_hard else None
 
 
 def _mean_of_histogram(counts: list[int]) -> float | None:

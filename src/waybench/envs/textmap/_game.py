@@ -54,6 +54,7 @@ class TrajectoryAnswers:
         return [list(hop) for hop in action]
 
     def decode(self, action: Json) -> Trajectory:
+        """Read a trajectory from JSON; see `read_hops`."""
         return read_hops(action)
 
 
@@ -70,12 +71,13 @@ class QuestionGame(TrajectoryAnswers, OneAnswerGame[MapQuestion, Trajectory]):
         """Return answers of one move: each move that leaves the source, or each place as a destination."""
         if instance.path:
             return [(Hop(instance.source, instance.actions[0], place),) for place in instance.map.places]
-        ways = [edge for edge in instance.map.edges if edge.source == instance.source]
-        moves = [(Hop(edge.source, edge.action, edge.target),) for edge in ways]
+        edges = [edge for edge in instance.map.edges if edge.source == instance.source]
+        moves = [(Hop(edge.source, edge.action, edge.target),) for edge in edges]
+        # From a place without a move, every action leads nowhere.
         return moves or [(Hop(instance.source, action, instance.source),) for action in instance.map.actions]
 
     def judge(self, instance: MapQuestion, answer: Trajectory) -> Judgement:
-        """Score an answer."""
+        """Score an answer by the game's rules; the events have its other scores."""
         place_map, rules, index = instance.map, self._rules, move_index(instance.map)
         strict = answer_success(place_map, instance, answer, SOUND)
         # In the paper's formula only the question's target is right; in `sound` any place that the moves can lead to.
@@ -94,8 +96,8 @@ class QuestionGame(TrajectoryAnswers, OneAnswerGame[MapQuestion, Trajectory]):
         index = move_index(question.map)
         if question.path:
             return Outcome.ILLEGAL if index.find_place(hops[-1].after) is None else Outcome.UNPRODUCTIVE
-        reached = index.places_after_actions(question.source, [hop.action for hop in hops], self._rules)
-        return Outcome.UNPRODUCTIVE if reached else Outcome.ILLEGAL
+        end_places = index.places_after_actions(question.source, [hop.action for hop in hops], self._rules)
+        return Outcome.UNPRODUCTIVE if end_places else Outcome.ILLEGAL
 
     def perturb(self, state: AnswerState[MapQuestion], action: Trajectory, rate: float, rng: Stream) -> Trajectory:
         """Replace the action and the end of each move by random ones with the given probability."""
@@ -130,8 +132,8 @@ def oracle(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
 def walk_made_moves(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
     """Answer as a player that knows the moves that the walkthrough makes, and nothing that follows from them.
 
-    A route is a shortest one by these moves; without one, it goes straight to the destination by whatever leaves the
-    source. Given moves that were never made lead nowhere.
+    A route is a shortest path of these moves; if there is none, a made-up move straight to the destination. Given moves
+    that were never made lead nowhere.
     """
     question = state.instance
     walked_edges = [edge for edge in question.map.edges if edge.forward <= question.cutoff]
@@ -150,37 +152,35 @@ def reverse(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
     question = state.instance
     if not question.path:
         return _retrace_walkthrough(question) or _hops_of_edges(_placeholder_move(question))
-    leads = {
-        (edge.target, back): edge.source
-        for edge in question.map.edges
-        if edge.forward <= question.cutoff and (back := opposite_action(edge.action))
+    walked_edges = [edge for edge in question.map.edges if edge.forward <= question.cutoff]
+    known_moves = {
+        (edge.target, opposite): edge.source for edge in walked_edges if (opposite := opposite_action(edge.action))
     }
-    leads |= {(edge.source, edge.action): edge.target for edge in question.map.edges if edge.forward <= question.cutoff}
-    return _follow_known_moves(question, leads)
+    known_moves |= {(edge.source, edge.action): edge.target for edge in walked_edges}
+    return _follow_known_moves(question, known_moves)
 
 
 def random(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
-    """Walk at random by moves of the map; or say a random place of the list."""
+    """Answer a route with a random walk by moves of the map, and a destination with a random place."""
     question = state.instance
     if question.path:
         return (Hop(question.source, question.actions[0], rng.choice(question.map.places)),)
-    way: list[Edge] = []
-    here = question.source
+    path: list[Edge] = []
+    current_place = question.source
     for _ in range(1 + rng.below(_LONGEST_WALK * (question.shortest or 1))):
-        ways = [edge for edge in question.map.edges if edge.source == here]
-        if not ways:
+        edges = [edge for edge in question.map.edges if edge.source == current_place]
+        if not edges:
             break
-        way.append(rng.choice(ways))
-        here = way[-1].target
-    return _hops_of_edges(way or _placeholder_move(question))
+        path.append(rng.choice(edges))
+        current_place = path[-1].target
+    return _hops_of_edges(path or _placeholder_move(question))
 
 
 def constant(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
-    """Give an answer that is the same for all questions about a map: the best one made of the map's own names.
+    """Give the same answer to all questions about a map, made of the map's own names.
 
-    Of a destination it is the place that is most similar to all places on average; of a route, the move that leads
-    from one place to another most often. In "paper", a letter that is equally close to several actions can do a little
-    better.
+    A destination is the place whose name is most similar to all places' names on average; a route is the most frequent
+    action of the map. In "paper", a letter that is equally close to several actions can do a little better.
     """
     question = state.instance
     place, action = _best_constant_names(question.map)
@@ -206,69 +206,73 @@ def _hops_of_edges(edges: Iterable[Edge]) -> Trajectory:
 
 def _placeholder_move(question: MapQuestion) -> Sequence[Edge]:
     """Return a made-up move from the source to the destination, as an answer if no path is known."""
-    action = next((edge.action for edge in question.map.edges if edge.source == question.source), None)
-    unknown = (NEVER,) * 4
-    return [Edge(question.source, question.target, action or question.map.actions[0], *unknown)]
+    actions_from_source = (edge.action for edge in question.map.edges if edge.source == question.source)
+    action = next(actions_from_source, question.map.actions[0])
+    return [Edge(question.source, question.target, action, NEVER, NEVER, NEVER, NEVER)]
 
 
 def shortest_path_by_edges(question: MapQuestion, edges: Iterable[Edge]) -> list[Edge]:
     """Return a shortest path that uses the given moves, the first in their order; empty if there is none."""
-    ways: dict[str, list[Edge]] = {}
+    edges_by_source: dict[str, list[Edge]] = {}
     for edge in edges:
-        ways.setdefault(edge.source, []).append(edge)
-    arrivals: dict[str, Edge | None] = {question.source: None}
+        edges_by_source.setdefault(edge.source, []).append(edge)
+    arrivals: dict[str, Edge | None] = {question.source: None}  # place -> the move that reaches it first
     queue = deque([question.source])
     while queue and question.target not in arrivals:
-        for edge in ways.get(queue.popleft(), ()):
+        for edge in edges_by_source.get(queue.popleft(), ()):
             if edge.target not in arrivals:
                 arrivals[edge.target] = edge
                 queue.append(edge.target)
-    way: list[Edge] = []
-    last = arrivals.get(question.target)
-    while last is not None:
-        way.append(last)
-        last = arrivals[last.source]
-    return way[::-1]
+    reversed_path: list[Edge] = []
+    arrival = arrivals.get(question.target)
+    while arrival is not None:
+        reversed_path.append(arrival)
+        arrival = arrivals[arrival.source]
+    return reversed_path[::-1]
 
 
-def _follow_known_moves(question: MapQuestion, leads: Mapping[tuple[str, str], str]) -> Trajectory:
-    """Return an answer that follows the given actions by what is known of them; other moves lead nowhere."""
-    here = question.source
+def _follow_known_moves(question: MapQuestion, known_moves: Mapping[tuple[str, str], str]) -> Trajectory:
+    """Return an answer that follows the given actions; `known_moves` are (place, action) -> place after it.
+
+    An action that is not known at a place leads nowhere.
+    """
+    current_place = question.source
     hops: list[Hop] = []
     for action in question.actions:
-        there = leads.get((here, action), here)
-        hops.append(Hop(here, action, there))
-        here = there
+        place_after = known_moves.get((current_place, action), current_place)
+        hops.append(Hop(current_place, action, place_after))
+        current_place = place_after
     return tuple(hops)
 
 
 def _retrace_walkthrough(question: MapQuestion) -> Trajectory:
-    """Return the part of the walkthrough between two places, reversed if that is shorter."""
-    last = min(question.cutoff, question.map.last_step)
-    if not any(edge.forward <= last for edge in question.map.edges):
+    """Return the walkthrough's moves between source and target, reversed if that is shorter; () if there are none."""
+    last_step = min(question.cutoff, question.map.last_step)
+    if not any(edge.forward <= last_step for edge in question.map.edges):
         return ()
-    places = places_after_steps(question.map, last)
-    begins, ends = (
-        [number for number, place in enumerate(places) if place == name] for name in (question.source, question.target)
-    )
-    pairs = list(product(begins, ends))
-    if not pairs:
+    places = places_after_steps(question.map, last_step)
+    starts = [number for number, place in enumerate(places) if place == question.source]
+    ends = [number for number, place in enumerate(places) if place == question.target]
+    if not starts or not ends:
         return ()
-    begin, end = min(pairs, key=lambda pair: (abs(pair[1] - pair[0]), pair[1] < pair[0]))
+    start, end = min(product(starts, ends), key=lambda pair: (abs(pair[1] - pair[0]), pair[1] < pair[0]))
     actions = [normalize_action(step.action) for step in question.map.steps]
-    if begin < end:
-        steps = ((places[number - 1], actions[number], places[number]) for number in range(begin + 1, end + 1))
+    if start < end:
+        hops = [Hop(places[number - 1], actions[number], places[number]) for number in range(start + 1, end + 1)]
     else:
-        steps = (
-            (places[number], opposite_action(actions[number]) or actions[number], places[number - 1])
-            for number in range(begin, end, -1)
-        )
-    return tuple(Hop(before, action, after) for before, action, after in steps if before != after)
+        hops = [
+            Hop(places[number], opposite_action(actions[number]) or actions[number], places[number - 1])
+            for number in range(start, end, -1)
+        ]
+    return tuple(hop for hop in hops if hop.before != hop.after)
 
 
 @lru_cache(maxsize=256)
 def _best_constant_names(place_map: PlaceMap) -> tuple[str, str]:
+    """Return the place and the action that `constant` answers with."""
+
     def mean_similarity(place: str) -> float:
+        """Return the mean similarity of a place's name to all places' names."""
         return fmean(name_similarity(place, other) for other in place_map.places)
 
     [(action, _)] = Counter(edge.action for edge in place_map.edges).most_common(1)

@@ -22,23 +22,30 @@ from waybench.core import (
     is_object,
     unknown_name_message,
 )
-from waybench.envs.textmap._place_map import Edge, PlaceMap, WalkthroughStep, load_map, read_edges, read_names
+from waybench.envs.textmap._place_map import (
+    STEP_KEYS,
+    Edge,
+    PlaceMap,
+    WalkthroughStep,
+    load_map,
+    read_edges,
+    read_names,
+)
 
 MetricFunction = Callable[[EpisodeRecord], float | None]
 LONGEST_NAME = 1_000  # characters; parsers of replies reject longer names
 MARK = re.compile(r"\s*\([^()]*\)\Z")  # what follows a name in parentheses
-_MOST_TRIES = 1000
+_MOST_TRIES = 1000  # draws of a new name
 MOST_PLACES, MOST_EDGES, MOST_STEPS = 2_000, 20_000, 20_000
 LATEST_CUTOFF = 1_000_000
 LONGEST_TEXT = 1 << 24  # characters of a map as JSON
 DATA_SET = "mango"  # data set of the published maps
 PARTS = ("edges.json", "locations.json", "actions.json", "walkthrough")  # files of a map
-_EDGE_KEYS = ("src_node", "dst_node", "action", "seen_in_forward", "seen_in_reversed")
-_NAMED_KEYS = ("seen_in_forward_answerable", "seen_in_reversed_answerable")
+_PLAIN_TRIES = 20  # draws of a new name before a number is appended
 
 
 def last_event(record: EpisodeRecord, name: str) -> Json:
-    """Return an event of the last turn by its name; None if there is none, as after an unreadable answer."""
+    """Return an event of the last turn by its name; None without turns or event, as after an unreadable answer."""
     return record.turns[-1].events.get(name) if record.turns else None
 
 
@@ -62,17 +69,19 @@ def edit_distance(first: str, second: str) -> int:
     for index, character in enumerate(long):
         positions[character] = positions.get(character, 0) | 1 << index
     mask = (1 << len(long)) - 1
-    last = 1 << (len(long) - 1)
-    grows, shrinks, edits = mask, 0, len(long)
+    last_row = 1 << (len(long) - 1)
+    # Vertical differences of the current column: rows that are one more or one less than the row above.
+    increases, decreases, edits = mask, 0, len(long)
     for character in short:
         matches = positions.get(character, 0)
-        diagonal = (((matches & grows) + grows) ^ grows) | matches | shrinks
-        up = shrinks | (mask & ~(diagonal | grows))
-        down = grows & diagonal
-        edits += bool(up & last) - bool(down & last)
-        up = (up << 1 | 1) & mask
-        grows = ((down << 1) & mask) | (mask & ~(diagonal | up))
-        shrinks = up & diagonal
+        diagonal_zeros = (((matches & increases) + increases) ^ increases) | matches | decreases
+        # Horizontal differences: rows that are one more or one less than in the column before.
+        across_increases = decreases | (mask & ~(diagonal_zeros | increases))
+        across_decreases = increases & diagonal_zeros
+        edits += bool(across_increases & last_row) - bool(across_decreases & last_row)
+        across_increases = (across_increases << 1 | 1) & mask
+        increases = ((across_decreases << 1) & mask) | (mask & ~(diagonal_zeros | across_increases))
+        decreases = across_increases & diagonal_zeros
     return edits
 
 
@@ -95,11 +104,11 @@ class Renaming:
 
     def __init__(self, names: dict[str, str]) -> None:
         self._names = names
-        # Prose has the names without what follows in parentheses, capitalised or not.
+        # Prose has the names without their marks, capitalised or not.
         plain = {_without_mark(old).lower(): _without_mark(new) for old, new in names.items()}
         self._plain = {old: new for old, new in plain.items() if old}
         longest_first = sorted(self._plain, key=lambda name: (-len(name), name))
-        pattern = "|".join(map(re.escape, longest_first)) or "(?!)"
+        pattern = "|".join(map(re.escape, longest_first)) or "(?!)"  # (?!) never matches
         self._in_prose = re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE)
 
     def rename_place(self, name: str) -> str:
@@ -134,35 +143,35 @@ class Renaming:
 
 
 def _without_mark(name: str) -> str:
-    """Return a name without what follows it in parentheses."""
+    """Return a name without its mark, the parentheses at its end; the name itself if nothing else is in it."""
     return MARK.sub("", name) or name
 
 
 @lru_cache(maxsize=64)
 def draw_renaming(places: Sequence[str], draw: Callable[[Stream], str], *purpose: str | int) -> Renaming:
-    """Return new names for places (a tuple), all different from each other and from the old ones.
+    """Return new names for places (a tuple, as it is cached), all different from each other and from the old names.
 
-    `draw` returns some name in lower case; `purpose` is the key of its random stream. What follows a name in
-    parentheses, such as a machine id, is exchanged among the places.
+    `draw` returns some name in lower case; `purpose` is the key of its random stream. Marks, such as the machine id in
+    parentheses after a name, are shuffled among the places that have a mark.
     """
     rng = Stream("isomorph", "places", *purpose)
-    used = {_without_mark(place).lower() for place in places}
-    marks = [place.removeprefix(_without_mark(place)) for place in places]
-    marked = [number for number, mark in enumerate(marks) if mark]
-    order = [marks[number] for number in marked]
-    rng.shuffle(order)
-    exchanged = dict(zip(marked, order, strict=True))
-    capital = sum(place[:1].isupper() for place in places) * 2 > len(places)
-    names: dict[str, str] = {}
-    for number, place in enumerate(places):
+    used_names = {_without_mark(place).lower() for place in places}
+    marks = {place: place.removeprefix(_without_mark(place)) for place in places}
+    marked_places = [place for place in places if marks[place]]
+    shuffled_marks = [marks[place] for place in marked_places]
+    rng.shuffle(shuffled_marks)
+    new_marks = dict(zip(marked_places, shuffled_marks, strict=True))
+    are_capitalised = sum(place[:1].isupper() for place in places) * 2 > len(places)  # most of the old names
+    new_names: dict[str, str] = {}
+    for place in places:
         name = draw(rng)
         for attempt in range(2, _MOST_TRIES):
-            if name not in used:
+            if name not in used_names:
                 break
-            name = draw(rng) if attempt < 20 else f"{draw(rng)} {attempt}"
-        used.add(name)
-        names[place] = (name.title() if capital else name) + exchanged.get(number, "")
-    return Renaming(names)
+            name = draw(rng) if attempt < _PLAIN_TRIES else f"{draw(rng)} {attempt}"
+        used_names.add(name)
+        new_names[place] = (name.title() if are_capitalised else name) + new_marks.get(place, "")
+    return Renaming(new_names)
 
 
 Locate = Callable[[str, str], Path]
@@ -172,9 +181,9 @@ _sorted_json = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 @dataclass(frozen=True, slots=True)
 class MapInstance(Instance):
-    """Base class of instances: a map, and the last step of its walkthrough that is shown.
+    """Base class of instances: a map, and the cutoff, the last step of its walkthrough that is shown.
 
-    The walkthrough of the map ends one step after this cutoff at the latest.
+    The map's walkthrough may have one more step, which tells where the move after the cutoff leads.
     """
 
     map: PlaceMap
@@ -198,13 +207,13 @@ class MapInstance(Instance):
         return f"{{{','.join([f'{_sorted_json(key)}:{texts[key]}' for key in sorted(texts)])}}}"
 
 
-def size_class(places: int) -> int:
+def size_class(n_places: int) -> int:
     """Return the level of a map by its number of places, at least 1; see `MapInstance.level`."""
-    return max(1, places.bit_length() - 2)
+    return max(1, n_places.bit_length() - 2)
 
 
 def truncate_map(place_map: PlaceMap, cutoff: int) -> PlaceMap:
-    """Return a map without the steps that an instance with this cutoff does not need."""
+    """Return a map with the steps that an instance with this cutoff needs: from 0 to the step after the cutoff."""
     steps = place_map.steps[: cutoff + 2]
     return place_map if len(steps) == len(place_map.steps) else replace(place_map, steps=steps)
 
@@ -263,7 +272,7 @@ def read_place(place_map: PlaceMap, key: str, name: Json) -> str:
 
 
 def read_texts(data: Any, key: str) -> list[str]:
-    """Read a list of strings."""
+    """Read a list of strings of an instance."""
     value = data.get(key)
     if not is_array(value) or not all(isinstance(text, str) for text in value):
         raise DataError(f"{key}: give a list of names")
@@ -285,9 +294,9 @@ def _parse_map(text: str) -> PlaceMap:
         for key, most in (("places", MOST_PLACES), ("actions", MOST_EDGES), ("edges", MOST_EDGES))
     )
     places, actions = read_names(places, "map: places"), read_names(actions, "map: actions")
-    long = next((name for name in (*places, *actions) if len(name) > LONGEST_NAME), None)
-    if long is not None:
-        raise DataError(f"map: the name {long[:40]!r} has more than {LONGEST_NAME} characters")
+    too_long = next((name for name in (*places, *actions) if len(name) > LONGEST_NAME), None)
+    if too_long is not None:
+        raise DataError(f"map: the name {too_long[:40]!r} has more than {LONGEST_NAME} characters")
     records = [_published_record(row, number) for number, row in enumerate(rows)]
     edges = read_edges(records, "map: edges", frozenset(places), frozenset(actions))
     return PlaceMap(name, places, actions, edges, _read_steps(_read_list(data, "steps", MOST_STEPS)))
@@ -302,13 +311,16 @@ def _read_list(data: dict[str, Json], key: str, most: int) -> list[Json]:
 
 
 def _published_record(row: Json, number: int) -> Json:
-    """Return the record of a move in the published format, from its row in a map's JSON; errors name its `number`."""
+    """Return a move's record in the published format, from its row in a map's JSON; errors name the row's `number`."""
     if not is_array(row) or len(row) != len(Edge._fields):
         raise DataError(f"map: edges: record {number}: give a list of {len(Edge._fields)}, {', '.join(Edge._fields)}")
-    record: dict[str, Json] = dict(zip((*_EDGE_KEYS, *_NAMED_KEYS), row, strict=True))
-    steps = [step for step in row[3:] if type(step) is int]
-    if len(steps) == len(row) - 3:
-        record["edge_min_step"], record["edge_min_step_answerable"] = min(steps[:2]), min(steps[2:])
+    source, target, action, *steps = row
+    record: dict[str, Json] = {"src_node": source, "dst_node": target, "action": action}
+    record |= zip(STEP_KEYS, steps, strict=True)
+    if all(type(step) is int for step in steps):  # `read_edges` rejects any other step before it reads the minimums
+        forward, reverse, forward_named, reverse_named = steps
+        record["edge_min_step"] = min(forward, reverse)
+        record["edge_min_step_answerable"] = min(forward_named, reverse_named)
     return record
 
 
@@ -318,7 +330,7 @@ def _read_steps(rows: Sequence[Json]) -> tuple[WalkthroughStep, ...]:
     for number, row in enumerate(rows):
         if not is_array(row) or len(row) != 2 or not all(isinstance(text, str) for text in row):
             raise DataError(f"map: steps: record {number}: give an action and an observation")
-        action, observation = str(row[0]), str(row[1])
+        action, observation = map(str, row)
         try:
             (action + observation).encode()
         except UnicodeEncodeError:
@@ -328,7 +340,10 @@ def _read_steps(rows: Sequence[Json]) -> tuple[WalkthroughStep, ...]:
 
 
 def insert_published_map(data: Json, locate: Locate) -> Json:
-    """Return an instance with the map of a published game in place of its name ("game"), unless it has a map."""
+    """Return an instance with the map of a published game in place of the game's name (field "game").
+
+    Data without that field, or with a map already, is returned unchanged.
+    """
     if not is_object(data) or "game" not in data or "map" in data:
         return data
     game, cutoff = data["game"], data.get("cutoff")

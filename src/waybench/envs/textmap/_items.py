@@ -60,12 +60,13 @@ if TYPE_CHECKING:
 
 
 _FIELDS = ("map", "game", "cutoff", "src", "dst")
+_MOST_PATHS = 1000  # that the given actions of a question can follow
 RELEASED_LABELS, PAPER_LABELS = "released", "paper"
 LABELS: dict[str, Rule] = {RELEASED_LABELS: "released", PAPER_LABELS: "tables"}
 """What users call the rules of labels -> the rules."""
 PUBLIC_KEY = "textmap-v1"
-_LEVEL = 3  # 16 to 31 places, like most published maps
-_WORLDS = 30  # default number of generated worlds
+_DEFAULT_LEVEL = 3  # 16 to 31 places, like most published maps
+_DEFAULT_WORLDS = 30  # number of generated worlds
 _EDGES = ".edges.json"
 # Source options that apply to all maps, not only to generated worlds.
 _MAP_OPTIONS = ("difficulty", "longest", "names", "labels", "moves", "choices")
@@ -79,8 +80,8 @@ _ATTEMPTS = number_option("attempts", 1, 1000, "Attempts per item.", default=1)
 class MapQuestion(MapInstance):
     """One question about a map, from where a path starts to where it ends.
 
-    `path` has the given moves of a destination question; it is empty for a route question, whose difficulty `rule`
-    labels.
+    `path` has the given moves of a destination question; it is empty for a route question, whose difficulty follows
+    from `rule`.
     """
 
     source: str
@@ -135,12 +136,12 @@ class MapQuestion(MapInstance):
 
     def question_json_without_cutoff(self) -> dict[str, Json]:
         """Return the question as JSON, without the map and the cutoff."""
-        out: dict[str, Json] = {"src": self.source, "dst": self.target}
+        data: dict[str, Json] = {"src": self.source, "dst": self.target}
         if self.path:
-            out["actions"], out["path"] = list(self.actions), [edge.target for edge in self.path]
+            data["actions"], data["path"] = list(self.actions), [edge.target for edge in self.path]
         if self.rule != "released":
-            out["labels"] = PAPER_LABELS
-        return out
+            data["labels"] = PAPER_LABELS
+        return data
 
 
 _labels_of_path = lru_cache(maxsize=64)(path_labels)
@@ -154,11 +155,7 @@ def decode_route(data: Json) -> MapQuestion:
 
 
 def decode_destination(data: Json) -> MapQuestion:
-    """Read a destination question. "dst" and "path" are optional if the moves lead to one place only.
-
-    Raises:
-        DataError: If it is invalid; the message names the field.
-    """
+    """Read a destination question. "dst" and "path" are optional if the moves lead to one place only."""
     return decode_destination_on_map(*_read_prefix(data), data)
 
 
@@ -166,7 +163,7 @@ def decode_route_on_map(place_map: PlaceMap, cutoff: int, data: dict[str, Json])
     """Read a route question on a map with the walkthrough up to the cutoff.
 
     Raises:
-        DataError: If it is invalid; the message names the field.
+        DataError: If the question is invalid; the message names the field.
     """
     check_known_fields(data, (*_FIELDS, "labels"))
     question = _read_source_and_target(place_map, cutoff, data)
@@ -184,7 +181,7 @@ def decode_destination_on_map(place_map: PlaceMap, cutoff: int, data: dict[str, 
     """Read a destination question on a map with the walkthrough up to the cutoff; see `decode_destination`.
 
     Raises:
-        DataError: If it is invalid; the message names the field.
+        DataError: If the question is invalid; the message names the field.
     """
     check_known_fields(data, (*_FIELDS, "actions", "path"))
     question = _read_source_and_target(place_map, cutoff, data)
@@ -210,19 +207,19 @@ def decode_destination_on_map(place_map: PlaceMap, cutoff: int, data: dict[str, 
 
 def _simple_paths_by_actions(place_map: PlaceMap, source: str, actions: Sequence[str]) -> list[tuple[Edge, ...]]:
     """Return the simple paths from a place with the given actions; one action can lead to several places."""
-    ways: list[tuple[Edge, ...]] = [()]
+    paths: list[tuple[Edge, ...]] = [()]
     for action in actions:
-        longer: list[tuple[Edge, ...]] = []
-        for way in ways:
-            visited = {source, *(edge.target for edge in way)}
-            here = way[-1].target if way else source
-            longer += [
-                (*way, edge)
+        longer_paths: list[tuple[Edge, ...]] = []
+        for path in paths:
+            visited = {source, *(edge.target for edge in path)}
+            end = path[-1].target if path else source
+            longer_paths += [
+                (*path, edge)
                 for edge in place_map.edges
-                if edge.source == here and edge.action == action and edge.target not in visited
+                if edge.source == end and edge.action == action and edge.target not in visited
             ]
-        ways = longer[:1000]  # two ambiguous actions in a row are rare; only a made-up map has many
-    return ways
+        paths = longer_paths[:_MOST_PATHS]  # two ambiguous actions in a row are rare; only a made-up map has many
+    return paths
 
 
 def _read_prefix(data: Json) -> tuple[PlaceMap, int]:
@@ -265,15 +262,20 @@ _DATA_DIR = Option(
 _WORLD_OPTIONS = (
     Option(name="key", default=None, kind=str, doc="Key of generated worlds; by default the public set."),
     number_option("level", 1, 7, "Size class of generated worlds; by default 3 (16 to 31 places)."),
-    number_option("worlds", 1, 100_000, f"Number of generated worlds; by default {_WORLDS}.", is_count=True),
+    number_option("worlds", 1, 100_000, f"Number of generated worlds; by default {_DEFAULT_WORLDS}.", is_count=True),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class MapItems:
-    """The data sets of one environment, which `draw` generates by key, level, source options and cutoff function.
+    """The data sets of one environment.
 
-    `limit` has the default and the documentation of the parameter `limit`, the number of questions about each map.
+    Attributes:
+        draw: Generates items by key, level, source options and cutoff function.
+        ask: Asks questions about a map.
+        limit: Default and documentation of the parameter `limit`, the number of questions about each map.
+        is_one_item: Whether all questions about a map are one item.
+        takes_tokens: Whether the walkthrough can be limited to a number of tokens.
     """
 
     environment: Environment[Any, Any, Any]
@@ -292,6 +294,7 @@ class MapItems:
         shared = tuple(option.name for option in self.environment.items.options if option.name in _MAP_OPTIONS)
 
         def make_dataset(name: str, items: str, doc: str, open_: Any, *options: Option) -> Dataset:
+            """Return a data set with its own and the common options."""
             return Dataset(
                 name=name,
                 items=items,
@@ -319,13 +322,13 @@ class MapItems:
     def _open_generated(self, parameters: Mapping[str, Any], files: DataFiles) -> Source[Any]:
         """Return the items about generated worlds."""
         key = PUBLIC_KEY if parameters["key"] is None else parameters["key"]
-        level = _LEVEL if parameters["level"] is None else parameters["level"]
+        level = _DEFAULT_LEVEL if parameters["level"] is None else parameters["level"]
         options = self.environment.items.options
-        style = {option.name: parameters.get(option.name) for option in options} | {"questions": parameters["limit"]}
+        values = {option.name: parameters.get(option.name) for option in options} | {"questions": parameters["limit"]}
         cutoff = _cutoff_function(parameters) if self.takes_tokens and parameters["prefix_tokens"] else None
-        source = self.draw(key, level, resolve(options, style), cutoff)
-        worlds = _WORLDS if parameters["worlds"] is None else parameters["worlds"]
-        return _make_item_list(source.head(worlds * (1 if self.is_one_item else parameters["limit"])))
+        source = self.draw(key, level, resolve(options, values), cutoff)
+        n_worlds = _DEFAULT_WORLDS if parameters["worlds"] is None else parameters["worlds"]
+        return _make_item_list(source.head(n_worlds * (1 if self.is_one_item else parameters["limit"])))
 
     def _open_file(self, parameters: Mapping[str, Any], files: DataFiles) -> Source[Any]:
         """Return the items of a file of instances, or about the maps in a folder."""
@@ -370,15 +373,15 @@ def selected_maps(parameters: Mapping[str, Any], files: DataFiles) -> Iterator[P
         UsageError: If a map is not here.
         DataError: If a map is invalid, or two folders have a map of the same name.
     """
-    plain = parameters.get("names", "plain") == "plain"
+    has_plain_names = parameters.get("names", "plain") == "plain"  # without machine ids
     if parameters["source"] == "published":
         for game in _selected_games(parameters, sorted({file.partition("/")[0] for file in files.names(DATA_SET)})):
             place_map = published_map(game, files)
             # MANGO's files of ids are not among those of the data set, but they can lie beside them.
-            home = files(DATA_SET, f"{game}/{game}{_EDGES}").parent
-            yield place_map if plain else with_machine_ids_from_file(place_map, home)
+            game_folder = files(DATA_SET, f"{game}/{game}{_EDGES}").parent
+            yield place_map if has_plain_names else with_machine_ids_from_file(place_map, game_folder)
         return
-    folder, places = user_path(parameters["source"]), dict[str, Path]()
+    folder, game_folders = user_path(parameters["source"]), dict[str, Path]()
     paths = sorted([*folder.glob(f"*{_EDGES}"), *folder.glob(f"*/*{_EDGES}")]) if isdir(folder) else []
     if not paths:
         raise UsageError(
@@ -387,11 +390,11 @@ def selected_maps(parameters: Mapping[str, Any], files: DataFiles) -> Iterator[P
         )
     for path in paths:
         game = path.name.removesuffix(_EDGES)
-        if places.setdefault(game, path.parent) != path.parent:
-            raise DataError(f"{path}: there is a map {game[:60]!r} in {places[game]}, too; rename one of them")
-    for game in _selected_games(parameters, sorted(places)):
-        place_map = load_map(places[game], game)
-        yield place_map if plain else with_machine_ids_from_file(place_map, places[game])
+        if game_folders.setdefault(game, path.parent) != path.parent:
+            raise DataError(f"{path}: there is a map {game[:60]!r} in {game_folders[game]}, too; rename one of them")
+    for game in _selected_games(parameters, sorted(game_folders)):
+        place_map = load_map(game_folders[game], game)
+        yield place_map if has_plain_names else with_machine_ids_from_file(place_map, game_folders[game])
 
 
 def _selected_games(parameters: Mapping[str, Any], available: list[str]) -> list[str]:
@@ -415,12 +418,12 @@ def _cutoff_function(parameters: Mapping[str, Any]) -> CutoffFunction:
         if steps > PUBLISHED_STEPS:
             raise UsageError(f"prefix_steps={steps}: the published maps have no positions after step {PUBLISHED_STEPS}")
     fit = last_step_by_published_rule if parameters["protocol"] == "paper" else last_step_that_fits
-    counter = None if tokens is None else load_tokenizer(parameters["tokenizer"])
+    tokenizer = None if tokens is None else load_tokenizer(parameters["tokenizer"])
 
     def last_step_shown(place_map: PlaceMap) -> int:
-        last = place_map.last_step if steps is None else steps
-        fitting = None if tokens is None or counter is None else fit(place_map.steps, counter, tokens)
-        # As published, the number of steps is not reduced if the walkthrough is shorter.
-        return last if fitting is None else min(last, fitting)
+        """Return the lesser of the two limits; the limit of steps can be beyond the walkthrough's end, as published."""
+        last_step = place_map.last_step if steps is None else steps
+        last_fitting = None if tokens is None or tokenizer is None else fit(place_map.steps, tokenizer, tokens)
+        return last_step if last_fitting is None else min(last_step, last_fitting)
 
     return last_step_shown

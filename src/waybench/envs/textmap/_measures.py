@@ -36,7 +36,7 @@ def is_parsed(record: EpisodeRecord) -> float:
 def _event_score_metric(name: str) -> MetricFunction:
     """Return a function of a record: an event value; 0 without a readable answer, None for an unanswerable route."""
 
-    def compute(record: EpisodeRecord) -> float | None:
+    def event_score(record: EpisodeRecord) -> float | None:
         value = last_event(record, name)
         if value is None:
             return 0.0
@@ -44,14 +44,17 @@ def _event_score_metric(name: str) -> MetricFunction:
             return None  # no path can be known from the prefix, so no answer is right or wrong
         return float(value)
 
-    return compute
+    return event_score
 
 
 success = _event_score_metric("success")
 
 
 def success_weighted_by_path_length(record: EpisodeRecord) -> float | None:
-    """Return success × l / max(l, p), l moves of a shortest or the given path, p answered; None as for `success`."""
+    """Return success × l / max(l, p): l moves of a shortest or the given path, p moves answered.
+
+    None for an unanswerable route, as for `success`.
+    """
     value = success(record)
     return value * last_event(record, "weight") if value else value
 
@@ -62,7 +65,7 @@ def strict_success(record: EpisodeRecord) -> float:
 
 
 def _is_answerable(record: EpisodeRecord) -> float:
-    """Return 1 or 0: whether the question can be answered from the steps shown; others are excluded."""
+    """Return 1 or 0: whether the question can be answered from the steps shown, so that it counts."""
     return float(record.proof["answerable"])
 
 
@@ -99,9 +102,9 @@ def _shared_prefix_share(record: EpisodeRecord) -> float | None:
         return None
     if CONTEXT_TOKENS in record.options or record.options.get("frame", GAME) != GAME:
         return None
-    prompt = sum(len(message.text) for message in record.opening)
-    question = _RecordedQuestion(record)
-    return 1 - len(question_text(template, question)) / prompt if prompt else 0.0
+    n_prompt_characters = sum(len(message.text) for message in record.opening)
+    n_question_characters = len(question_text(template, _RecordedQuestion(record)))
+    return 1 - n_question_characters / n_prompt_characters if n_prompt_characters else 0.0
 
 
 class _RecordedQuestion:
@@ -274,15 +277,15 @@ def _make_failure_function(
 ) -> Callable[[EpisodeRecord], FailureKind]:
     """Return a function from a record to its failure; `classify` judges answers to answerable questions."""
 
-    def failure(record: EpisodeRecord) -> FailureKind:
-        general = general_failure_kind(record)
-        if general in NO_ANSWER or not record.turns or record.turns[-1].action is None:
-            return general
+    def failure_of_record(record: EpisodeRecord) -> FailureKind:
+        general_kind = general_failure_kind(record)
+        if general_kind in NO_ANSWER or not record.turns or record.turns[-1].action is None:
+            return general_kind
         if not record.proof["answerable"]:
             return UNANSWERABLE
         return classify(decode(record.instance), read_hops(record.turns[-1].action), record)
 
-    return failure
+    return failure_of_record
 
 
 def _classify_route(question: MapQuestion, hops: Trajectory, record: EpisodeRecord) -> FailureKind:
@@ -290,14 +293,17 @@ def _classify_route(question: MapQuestion, hops: Trajectory, record: EpisodeReco
     index = move_index(question.map)
     rules = RULES[record.options["protocol"]]
     actions = [hop.action for hop in hops]
-    ends = [index.places_after_actions(question.source, actions[:count], rules) for count in range(1, len(actions) + 1)]
-    if not ends[-1]:
+    places_after_moves = [
+        index.places_after_actions(question.source, actions[:count], rules) for count in range(1, len(actions) + 1)
+    ]
+    if not places_after_moves[-1]:
         return NO_MOVE
-    if any(question.target in places for places in ends):
+    if any(question.target in places for places in places_after_moves):
         return PASSED
     shortest, routes = question.shortest, question.routes
-    remaining = [routes.shortest(place, question.target) for place in ends[-1] if place != question.target]
-    return SHORT if shortest is not None and shortest - len(hops) in remaining else ELSEWHERE
+    remaining_lengths = [routes.shortest(place, question.target) for place in places_after_moves[-1]]
+    # A right beginning is as much nearer to the destination as it has moves.
+    return SHORT if shortest is not None and shortest - len(hops) in remaining_lengths else ELSEWHERE
 
 
 def _classify_destination(question: MapQuestion, hops: Trajectory, record: EpisodeRecord) -> FailureKind:
@@ -320,7 +326,7 @@ STOPPED = FailureKind("stopped", "stopping short", "The answer ends before the d
 
 
 def _route_errors(question: MapQuestion, hops: Sequence[Hop], record: EpisodeRecord) -> Iterator[FailureKind | None]:
-    """Yield the error of each move of a route (None: right), and at last that it stopped too early."""
+    """Yield the error of each move of a route (None: right) up to one that cannot be made; at last, `STOPPED`."""
     index, routes = move_index(question.map), question.routes
     rules = RULES[record.options["protocol"]]
     shortest = question.shortest or 0
@@ -329,20 +335,25 @@ def _route_errors(question: MapQuestion, hops: Sequence[Hop], record: EpisodeRec
         if not places:
             yield NO_MOVE_ERROR
             return
-        moves_left = [0 if place == question.target else routes.shortest(place, question.target) for place in places]
-        yield None if shortest - count in moves_left else DETOUR
+        remaining_lengths = [
+            0 if place == question.target else routes.shortest(place, question.target) for place in places
+        ]
+        yield None if shortest - count in remaining_lengths else DETOUR
     yield STOPPED
 
 
 def _destination_errors(
     question: MapQuestion, hops: Sequence[Hop], record: EpisodeRecord
 ) -> Iterator[FailureKind | None]:
-    """Yield the error of each move of an answer (None: right), and at last that it stopped too early."""
+    """Yield the error of each move of an answer (None: right); at last, `STOPPED`."""
     index = move_index(question.map)
     for count, hop in enumerate(hops, start=1):
         place = index.find_place(hop.after)
-        right = index.places_after_actions(question.source, question.actions[:count], SOUND)
-        yield NO_PLACE_ERROR if place is None else None if place in right else LOST
+        right_places = index.places_after_actions(question.source, question.actions[:count], SOUND)
+        if place is None:
+            yield NO_PLACE_ERROR
+        else:
+            yield None if place in right_places else LOST
     yield STOPPED
 
 

@@ -13,7 +13,7 @@ LARGEST_FILE = 1 << 28  # bytes
 _FILE = "a map's file: a map is four files with the same name"
 _SEPARATOR = "===========\n"
 _BLOCK = re.compile(r"==>STEP NUM: (\d{1,9})\n==>ACT: ([^\n]*)\n==>OBSERVATION: (.*)\n", re.DOTALL | re.ASCII)
-_FIELDS = ("seen_in_forward", "seen_in_reversed", "seen_in_forward_answerable", "seen_in_reversed_answerable")
+STEP_KEYS = ("seen_in_forward", "seen_in_reversed", "seen_in_forward_answerable", "seen_in_reversed_answerable")
 
 
 class Edge(NamedTuple):
@@ -106,7 +106,7 @@ Move = tuple[str, str, str]
 
 
 class Traversal(NamedTuple):
-    """A move of the walkthrough; `stays` are the numbers of the stays at places before and after it."""
+    """One time that the walkthrough makes a move; `stays` number the player's stays at places before and after it."""
 
     step: int
     move: Move
@@ -121,44 +121,45 @@ def edges_of_traversals(
     Args:
         traversals: Each time that the walkthrough goes from one place to another, in its order.
         named_at: For each stay at a place, the step that shows the place's name; `NEVER` if none does.
-        inferred: For each move that can be inferred, the index of the first traversal from which it follows.
+        inferred: For each move that follows from the opposite one, the index of the first traversal that shows it.
     """
     named_steps = _named_steps(traversals, list(named_at))
-    times: dict[Move, list[int]] = {}
-    for number, traversal in enumerate(traversals):
-        times.setdefault(traversal.move, []).append(number)
+    indices_by_move: dict[Move, list[int]] = {}
+    for index, traversal in enumerate(traversals):
+        indices_by_move.setdefault(traversal.move, []).append(index)
+
+    def first_and_first_named_step(indices: Sequence[int]) -> tuple[int, int]:
+        """Return the first step of these traversals, and the first at which the names of both places are known."""
+        if not indices:
+            return NEVER, NEVER
+        return traversals[indices[0]].step, min(named_steps[index] for index in indices)
+
     edges: list[Edge] = []
-    for move in times.keys() | inferred.keys():
-        forward, forward_named = _first_and_first_named_step(traversals, named_steps, times.get(move, ()))
-        start = inferred.get(move)
-        backs = () if start is None else [number for number in times[traversals[start].move] if number >= start]
-        back, back_named = _first_and_first_named_step(traversals, named_steps, backs)
+    for move in indices_by_move.keys() | inferred.keys():
+        forward, forward_named = first_and_first_named_step(indices_by_move.get(move, ()))
+        opposite_indices: list[int] = []
+        if (first_index := inferred.get(move)) is not None:
+            opposite_move = traversals[first_index].move
+            opposite_indices = [index for index in indices_by_move[opposite_move] if index >= first_index]
+        reverse, reverse_named = first_and_first_named_step(opposite_indices)
         source, action, target = move
-        edges.append(Edge(source, target, action, forward, back, forward_named, back_named))
+        edges.append(Edge(source, target, action, forward, reverse, forward_named, reverse_named))
     return tuple(sorted(edges, key=lambda edge: (edge.known_step, edge.forward, edge[:3])))
-
-
-def _first_and_first_named_step(
-    traversals: Sequence[Traversal], named_steps: Sequence[int], numbers: Sequence[int]
-) -> tuple[int, int]:
-    """Return the first step of some traversals, and the first at which both places' names are known."""
-    if not numbers:
-        return NEVER, NEVER
-    return traversals[numbers[0]].step, min(named_steps[number] for number in numbers)
 
 
 def _named_steps(traversals: Sequence[Traversal], named_at: list[int]) -> list[int]:
     """Return for each traversal the step at which the names of both places are known.
 
-    A name that is not shown during a stay is still known if the move to the place was known before.
+    A name that is not shown during a stay is still known if the move to the place was known before; `named_at`, the
+    step at which each stay's place is named, is changed accordingly.
     """
-    steps: list[int] = []
+    named_steps: list[int] = []
     known_at: dict[Move, int] = {}
     for step, move, (left_stay, entered_stay) in traversals:
         named_at[entered_stay] = min(named_at[entered_stay], max(step, known_at.get(move, NEVER)))
-        steps.append(max(step, named_at[left_stay], named_at[entered_stay]))
-        known_at[move] = min(known_at.get(move, NEVER), steps[-1])
-    return steps
+        named_steps.append(max(step, named_at[left_stay], named_at[entered_stay]))
+        known_at[move] = min(known_at.get(move, NEVER), named_steps[-1])
+    return named_steps
 
 
 def load_map(folder: Path, name: str) -> PlaceMap:
@@ -185,8 +186,8 @@ def load_map(folder: Path, name: str) -> PlaceMap:
 
 def read_walkthrough(text: str, where: str) -> tuple[WalkthroughStep, ...]:
     """Read the text of a walkthrough: blocks between lines of eleven "=", their steps numbered from 0."""
-    head, *blocks = re.split(f"^{_SEPARATOR}", text, flags=re.MULTILINE)
-    if head or not blocks or blocks.pop():
+    text_before, *blocks = re.split(f"^{_SEPARATOR}", text, flags=re.MULTILINE)
+    if text_before or not blocks or blocks.pop():  # the last block is what follows the last separator
         raise DataError(f"{where}: it must begin and end with a line of eleven '='")
     if not blocks:
         raise DataError(f"{where}: the file has no steps")
@@ -205,23 +206,20 @@ def read_walkthrough(text: str, where: str) -> tuple[WalkthroughStep, ...]:
 
 
 def _check_steps(edges: Sequence[Edge], steps: Sequence[WalkthroughStep], where: str) -> None:
-    """Check that the step at which an edge is first used has the edge's action, and that no two edges share a step.
+    """Check that the step at which an edge is first walked has the edge's action, and that no two edges share a step.
 
     Steps whose words are no action of the map, such as "again" and abbreviations, are not checked.
-
-    Raises:
-        DataError: If a step has another edge's action, or is that of two edges; the message names the record.
     """
     actions = {edge.action for edge in edges}
-    first: dict[int, int] = {}
+    number_by_step: dict[int, int] = {}
     for number, edge in enumerate(edges):
         if edge.forward == NEVER or (action := normalize_action(steps[edge.forward].action)) not in actions:
             continue
         position = f"{where}: record {number}: seen_in_forward: step {edge.forward} of the walkthrough"
         if action != edge.action:
             raise DataError(f"{position} is {action[:60]!r}, not {edge.action[:60]!r}")
-        if first.setdefault(edge.forward, number) != number:
-            raise DataError(f"{position} is already the move of record {first[edge.forward]}")
+        if number_by_step.setdefault(edge.forward, number) != number:
+            raise DataError(f"{position} is already the move of record {number_by_step[edge.forward]}")
 
 
 def normalize_action(action: str) -> str:
@@ -231,20 +229,19 @@ def normalize_action(action: str) -> str:
 
 def walkthrough_text(steps: Sequence[WalkthroughStep], upto: int | None = None) -> str:
     """Return the steps of a walkthrough from 0 to `upto` (None for all), exactly as in its file."""
-    shown_steps = steps if upto is None else steps[: upto + 1]
     blocks = "".join(
         f"{_SEPARATOR}==>STEP NUM: {number}\n==>ACT: {action}\n==>OBSERVATION: {observation}\n"
-        for number, action, observation in shown_steps
+        for number, action, observation in (steps if upto is None else steps[: upto + 1])
     )
     return blocks + _SEPARATOR
 
 
 def _read_json_list(path: Path) -> list[Json]:
     """Read a file with a JSON list."""
-    data = read_json_file(path, LARGEST_FILE, _FILE)
-    if not is_array(data):
+    records = read_json_file(path, LARGEST_FILE, _FILE)
+    if not is_array(records):
         raise DataError(f"{path}: not a list")
-    return data
+    return records
 
 
 def read_names(records: Sequence[Json], where: str) -> tuple[str, ...]:
@@ -270,13 +267,16 @@ def _read_name(value: Json, where: str) -> str:
 
 
 def read_edges(
-    records: Sequence[Json], where: str, places: Collection[str], actions: Collection[str], last: int = NEVER - 1
+    records: Sequence[Json], source_name: str, places: Collection[str], actions: Collection[str], last: int = NEVER - 1
 ) -> tuple[Edge, ...]:
-    """Read the records of a map's moves, with the published fields; `last` is the walkthrough's last step."""
-    file, positions = where, dict[tuple[str, str, str], int]()
+    """Read the records of a map's moves, with the published fields.
+
+    `source_name`, such as the file's path, begins error messages; `last` is the walkthrough's last step.
+    """
+    positions: dict[tuple[str, str, str], int] = {}
     edges: list[Edge] = []
     for number, record in enumerate(records):
-        where = f"{file}: record {number}"
+        where = f"{source_name}: record {number}"
         edge = _read_edge(record, where, last)
         for place, key in ((edge.source, "src_node"), (edge.target, "dst_node")):
             if place not in places:
@@ -300,7 +300,7 @@ def _read_edge(record: Json, where: str, last: int) -> Edge:
     source, target, action = (
         _read_name(_require_field(record, key, where), f"{where}: {key}") for key in ("src_node", "dst_node", "action")
     )
-    edge = Edge(source, target, action, *[_read_step_number(record, key, where, last) for key in _FIELDS])
+    edge = Edge(source, target, action, *[_read_step_number(record, key, where, last) for key in STEP_KEYS])
     for key, least in (("edge_min_step", edge.known_step), ("edge_min_step_answerable", edge.named_step)):
         if _read_step_number(record, key, where, last) != least:
             raise DataError(f"{where}: {key}: it is {record[key]}, but the lesser of its two steps is {least}")

@@ -68,8 +68,9 @@ class Labels(NamedTuple):
         """
         if not is_reached(self.answerable_from(rule), cutoff):
             return None
-        by_labels = walked is None or rule == "released"
-        return "easy" if (is_reached(self.easy_from(rule), cutoff) if by_labels else walked) else "hard"
+        if walked is None or rule == "released":
+            walked = is_reached(self.easy_from(rule), cutoff)
+        return "easy" if walked else "hard"
 
 
 def is_reached(step: int, cutoff: int) -> bool:
@@ -105,7 +106,8 @@ def published_walkthrough_text(steps: Sequence[WalkthroughStep], last: int | Non
     If steps follow, the text ends with an extra empty line.
     """
     text = _text_without_separators(steps, last)
-    return text if last is not None and last < steps[-1].number else text.removesuffix("\n")
+    has_later_steps = last is not None and last < steps[-1].number
+    return text if has_later_steps else text.removesuffix("\n")
 
 
 def _text_without_separators(steps: Sequence[WalkthroughStep], last: int | None = None) -> str:
@@ -125,11 +127,10 @@ def last_step_by_published_rule(steps: Sequence[WalkthroughStep], tokenizer: Tok
     encoded = tokenizer.encode(_text_without_separators(steps))
     if len(encoded) <= tokens:
         return None
-    text = tokenizer.decode(encoded[:tokens])
-    numbers = text.split("NUM: ")[1:]
-    if len(numbers) < 2:
+    _, *texts_from_number = tokenizer.decode(encoded[:tokens]).split("NUM: ")
+    if len(texts_from_number) < 2:
         raise UsageError(f"{tokens} tokens are too few for one step of the walkthrough")
-    return int(numbers[-2].split("\n", 1)[0])
+    return int(texts_from_number[-2].split("\n", 1)[0])
 
 
 def last_step_that_fits(steps: Sequence[WalkthroughStep], tokenizer: Tokenizer, tokens: int) -> int | None:
@@ -139,12 +140,12 @@ def last_step_that_fits(steps: Sequence[WalkthroughStep], tokenizer: Tokenizer, 
         UsageError: If no step fits.
     """
     numbers = [step.number for step in steps]
-    step_count = bisect_right(
+    n_steps = bisect_right(
         numbers, tokens, key=lambda last: len(tokenizer.encode(published_walkthrough_text(steps, last)))
     )
-    if step_count == 0:
+    if n_steps == 0:
         raise UsageError(f"{tokens} tokens are too few for one step of the walkthrough")
-    return None if step_count == len(steps) else numbers[step_count - 1]
+    return None if n_steps == len(steps) else numbers[n_steps - 1]
 
 
 class PromptNames(NamedTuple):
@@ -193,33 +194,34 @@ def places_after_steps(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tupl
     Raises:
         UsageError: If no move is made up to that step.
     """
-    first = {edge.forward: edge for edge in place_map.edges if edge.forward < NEVER}
-    if not first:
+    edge_by_first_step = {edge.forward: edge for edge in place_map.edges if edge.forward < NEVER}
+    if not edge_by_first_step:
         raise UsageError(f"map {place_map.name}: no move of the walkthrough is known")
-    start = first[min(first)].source
-    ways: dict[tuple[str, str], list[Edge]] = {}
+    start = edge_by_first_step[min(edge_by_first_step)].source
+    edges_by_command: dict[tuple[str, str], list[Edge]] = {}  # place and action -> moves
     for edge in place_map.edges:
-        ways.setdefault((edge.source, edge.action), []).append(edge)
+        edges_by_command.setdefault((edge.source, edge.action), []).append(edge)
     layers: list[dict[str, str]] = []  # for each step: possible place after it -> place before it
     for number, action, _ in place_map.steps[: last + 1]:
-        new = first.get(number)
-        if new is not None:
-            if layers and new.source not in layers[-1] and number - 1 not in first:
-                layers[-1][new.source] = next(iter(layers[-1].values()))
-            layers.append({new.target: new.source})
+        new_edge = edge_by_first_step.get(number)
+        if new_edge is not None:
+            if layers and new_edge.source not in layers[-1] and number - 1 not in edge_by_first_step:
+                layers[-1][new_edge.source] = next(iter(layers[-1].values()))  # the game itself moved the player
+            layers.append({new_edge.target: new_edge.source})
             continue
         layer: dict[str, str] = {}
         for place in layers[-1] if layers else (start,):
-            targets = [edge.target for edge in ways.get((place, normalize_action(action)), ()) if edge.forward < number]
+            edges = edges_by_command.get((place, normalize_action(action)), ())
+            targets = [edge.target for edge in edges if edge.forward < number]
             layer |= dict.fromkeys(targets or (place,), place)
         layers.append(layer)
-    track_places: list[str] = []
-    expected: str | None = None
+    reversed_places: list[str] = []
+    expected_place: str | None = None
     for layer in reversed(layers):
-        place = expected if expected in layer else next(iter(layer))
-        track_places.append(place)
-        expected = layer[place]
-    return tuple(reversed(track_places))
+        place = expected_place if expected_place in layer else next(iter(layer))
+        reversed_places.append(place)
+        expected_place = layer[place]
+    return tuple(reversed(reversed_places))
 
 
 def with_machine_ids(place_map: PlaceMap, ids: Mapping[str, str]) -> PlaceMap:
@@ -254,9 +256,9 @@ def with_machine_ids_from_file(place_map: PlaceMap, folder: Path) -> PlaceMap:
         raise DataError(f"{path}: not an object of lists, place -> ids")
     machine_ids = {place: " ".join(map(_machine_id, ids)) for place, ids in data.items()}
     # MANGO's own files have the names as annotated, and its maps have them in lower case.
-    lower = {place.lower(): ids for place, ids in machine_ids.items()}
+    ids_by_lower_name = {place.lower(): ids for place, ids in machine_ids.items()}
     return with_machine_ids(
-        place_map, {place: machine_ids.get(place) or lower.get(place, "") for place in place_map.places}
+        place_map, {place: machine_ids.get(place) or ids_by_lower_name.get(place, "") for place in place_map.places}
     )
 
 
@@ -267,11 +269,11 @@ def _machine_id(code: Json) -> str:
 
 
 def default_prefix_steps(record: EpisodeRecord, options: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the option `prefix_steps` of a published walkthrough if no option limits it."""
-    published = dict(record.item).get("key") == DATA_SET and not options.get("prefix_tokens")
+    """Return the option `prefix_steps` for a published walkthrough that no option limits; otherwise no option."""
+    is_published = dict(record.item).get("key") == DATA_SET and not options.get("prefix_tokens")
     # A minigame shows what comes before its step, and has no last step of its own; a short walkthrough is shown whole.
     cutoff, place_map = record.instance.get("cutoff", PUBLISHED_STEPS), record.instance.get("map")
     # A record that no simulation confirms may have anything in the map's place.
-    steps = len(place_map.get("steps", ())) if is_object(place_map) else 0
-    is_default = published and cutoff in (PUBLISHED_STEPS, min(PUBLISHED_STEPS, steps - 1))
+    n_steps = len(place_map.get("steps", ())) if is_object(place_map) else 0
+    is_default = is_published and cutoff in (PUBLISHED_STEPS, min(PUBLISHED_STEPS, n_steps - 1))
     return {"prefix_steps": PUBLISHED_STEPS} if is_default else {}

@@ -24,20 +24,21 @@ from waybench.envs.textmap.drawing._layout import (
 )
 
 LETTER, LINE = 6.9, 15  # width of a letter, height of a line
-_COLUMNS = 18  # letters of a line in a box
-_MOST_LINES = 4
-_LONGEST = 60  # letters of a name
-_TAG = 24  # letters of a line about a move to another panel
+_LINE_LETTERS, _MOST_LINES = 18, 4  # of a name in a box
+_NAME_LETTERS = 60
+_TAG_LETTERS = 24  # of a line about a move to another panel
+_TAG_SCALE = 0.88  # tags are written smaller than names
 _PAD = 7  # between a box and its text
-_BETWEEN: Point = (56, 46)  # between neighbouring boxes
-_MARGIN, _HEAD = 26, 30  # around a panel; height of its heading
-_FEWEST = 3  # smaller parts join a neighbour
-_WIDEST = 1500  # of a row of panels, unless one alone is wider
+_NARROWEST_BOX = 46
+_BOX_GAPS: Point = (56, 46)  # between neighbouring boxes, across and down
+_MARGIN, _HEADING_HEIGHT = 26, 30  # around a panel
+_FEWEST_PLACES = 3  # smaller parts join a neighbour
+_ROW_WIDTH = 1500  # of panels side by side, unless one alone is wider
 _VERTICAL = frozenset(("up", "down", "u", "d"))
 
 
 class PlaceBox(NamedTuple):
-    """A place on a sheet: the lines of its name, lines about its moves to other panels, and its box."""
+    """A place on a sheet: the lines of its name, its tags (lines about its moves to other panels), and its box."""
 
     name: tuple[str, ...]
     tags: tuple[str, ...]
@@ -80,13 +81,12 @@ class Sheet(NamedTuple):
 def make_sheet(place_map: PlaceMap) -> Sheet:
     """Return the layout of a whole map: a panel for each level, and for each part without a connection to the rest."""
     parts = split_into_panels(place_map)
-    number = {location: at for at, part in enumerate(parts) for location in part}
-    panels = [_make_panel(place_map, part, number, len(parts)) for part in parts]
-    # Panels stand side by side in rows.
-    widest = max(_WIDEST, *(panel.width for panel in panels), 0)
+    panel_indices = {location: index for index, part in enumerate(parts) for location in part}
+    panels = [_make_panel(place_map, part, panel_indices, len(parts)) for part in parts]
+    row_width = max(_ROW_WIDTH, *(panel.width for panel in panels), 0)
     x = y = row_height = width = 0.0
     for panel in panels:
-        if x and x + panel.width > widest:
+        if x and x + panel.width > row_width:  # a new row
             x, y, row_height = 0.0, y + row_height, 0.0
         panel.origin = (x, y)
         x, row_height = x + panel.width, max(row_height, panel.height)
@@ -95,135 +95,130 @@ def make_sheet(place_map: PlaceMap) -> Sheet:
 
 
 def split_into_panels(place_map: PlaceMap) -> list[list[str]]:
-    """Return the places of each panel.
+    """Return the places of each panel, the panel first that the walkthrough reaches first.
 
     Places belong together if a move other than up or down connects them, so that the storeys of a house are panels.
     A part of fewer than three places joins the part that it has most moves to.
     """
-    # Places without a step of their own come last.
-    seen: dict[str, int] = {}
+    first_steps = dict.fromkeys(place_map.places, NEVER)
     for edge in place_map.edges:
         for location in (edge.source, edge.target):
-            seen[location] = min(seen.get(location, NEVER), edge.known_step)
-    group = {location: location for location in place_map.places}
+            first_steps[location] = min(first_steps[location], edge.known_step)
+    heads = {location: location for location in place_map.places}  # the place that stands for each place's part
 
     def join_parts(first: str, second: str) -> None:
         """Put two places, and all places connected to them, in one part."""
-        head, joined_head = group[first], group[second]
-        if head != joined_head:
-            group.update((location, head) for location, part_head in group.items() if part_head == joined_head)
+        head, joined_head = heads[first], heads[second]
+        heads.update((location, head) for location, part_head in heads.items() if part_head == joined_head)
 
     for edge in place_map.edges:
         if _VERTICAL.isdisjoint(edge.action.lower().split()):
             join_parts(edge.source, edge.target)
     while True:
-        parts = _locations_by_head(group)
-        small = [head for head in parts if len(parts[head]) < _FEWEST]
-        for head in sorted(small, key=lambda head: (len(parts[head]), place_map.places.index(head))):
-            moves = ({group[edge.source], group[edge.target]} for edge in place_map.edges)
-            near = Counter((heads - {head}).pop() for heads in moves if head in heads and len(heads) == 2)
-            if near:
-                join_parts(max(near, key=lambda other: (near[other], len(parts[other]), other)), head)
-                break
+        parts: dict[str, list[str]] = {}
+        for location, head in heads.items():
+            parts.setdefault(head, []).append(location)
+        small_parts = [head for head in parts if len(parts[head]) < _FEWEST_PLACES]
+        for head in sorted(small_parts, key=lambda head: (len(parts[head]), place_map.places.index(head))):
+            end_heads = ({heads[edge.source], heads[edge.target]} for edge in place_map.edges)
+            move_counts = Counter((ends - {head}).pop() for ends in end_heads if head in ends and len(ends) == 2)
+            if move_counts:
+                join_parts(max(move_counts, key=lambda other: (move_counts[other], len(parts[other]), other)), head)
+                break  # the parts have changed
         else:
             break
-    return sorted(parts.values(), key=lambda part: (min(seen.get(location, NEVER) for location in part), part))
+    return sorted(parts.values(), key=lambda part: (min(first_steps[location] for location in part), part))
 
 
-def _locations_by_head(group: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the places of each group, by the place that stands for the group."""
-    parts: dict[str, list[str]] = {}
-    for location, head in group.items():
-        parts.setdefault(head, []).append(location)
-    return parts
-
-
-def _make_panel(place_map: PlaceMap, places: Sequence[str], number: Mapping[str, int], parts: int) -> Panel:
-    """Return the layout of some places as a panel, with a heading if there are several."""
-    inside = frozenset(places)
-    edges = tuple(edge for edge in place_map.edges if edge.source in inside and edge.target in inside)
+def _make_panel(place_map: PlaceMap, places: Sequence[str], panel_indices: Mapping[str, int], n_panels: int) -> Panel:
+    """Return the layout of some places as a panel, with a heading if the map has several panels."""
+    place_set = frozenset(places)
+    edges = tuple(edge for edge in place_map.edges if edge.source in place_set and edge.target in place_set)
     cells = dict(zip(places, lay_out_places(tuple(places), edges), strict=True))
-    texts = {
-        location: (_wrapped_name_lines(location), _panel_link_lines(place_map, location, number)) for location in places
+    box_lines = {
+        location: (_wrapped_name_lines(location), _panel_link_lines(place_map, location, panel_indices))
+        for location in places
     }
-    sizes = {location: _box_size(*text) for location, text in texts.items()}
+    sizes = {location: _box_size(*lines) for location, lines in box_lines.items()}
     (columns, width), (rows, height) = (
         _cell_middles_and_length(
-            ((cells[location][axis], sizes[location][axis]) for location in places), _BETWEEN[axis]
+            ((cells[location][axis], sizes[location][axis]) for location in places), _BOX_GAPS[axis]
         )
         for axis in (0, 1)
     )
-    head = _HEAD if parts > 1 else 0
+    heading_height = _HEADING_HEIGHT if n_panels > 1 else 0
     boxes: dict[str, PlaceBox] = {}
     for location, (column, row) in cells.items():
-        wide, high = sizes[location]
-        left = _MARGIN + columns[column] - wide / 2
-        top = _MARGIN + head + rows[row] - high / 2
-        boxes[location] = PlaceBox(*texts[location], (left, top, left + wide, top + high))
-    number_of = f"{number[places[0]] + 1}: " if parts > 1 else ""
-    title = f"{number_of}{len(places)} {'place' if len(places) == 1 else 'places'}"
-    # The heading must fit above a narrow panel, too.
-    width = max(width, len(title) * LETTER * 1.1)
-    return Panel(title, edges, boxes, width + 2 * _MARGIN, height + 2 * _MARGIN + head)
+        box_width, box_height = sizes[location]
+        left = _MARGIN + columns[column] - box_width / 2
+        top = _MARGIN + heading_height + rows[row] - box_height / 2
+        boxes[location] = PlaceBox(*box_lines[location], (left, top, left + box_width, top + box_height))
+    number = f"{panel_indices[places[0]] + 1}: " if n_panels > 1 else ""
+    title = f"{number}{len(places)} {'place' if len(places) == 1 else 'places'}"
+    width = max(width, len(title) * LETTER * 1.1)  # the heading, in larger letters, must fit above a narrow panel
+    return Panel(title, edges, boxes, width + 2 * _MARGIN, height + 2 * _MARGIN + heading_height)
 
 
 def _cell_middles_and_length(sizes: Iterable[tuple[int, float]], gap: float) -> tuple[dict[int, float], float]:
-    """Return the middle of each column or row, as wide as its largest box, and their total length."""
+    """Return the middle of each column or row, and the length of all with gaps between them.
+
+    `sizes` are (index of column or row, size of a box in it); a column or row is as wide as its largest box.
+    """
     extents: dict[int, float] = {}
     for index, size in sizes:
         extents[index] = max(extents.get(index, 0), size)
-    middles, at = dict[int, float](), 0.0
+    middles, offset = dict[int, float](), 0.0
     for index, extent in sorted(extents.items()):
-        middles[index] = at + extent / 2
-        at += extent + gap
-    return middles, at - gap
+        middles[index] = offset + extent / 2
+        offset += extent + gap
+    return middles, offset - gap
 
 
 def _wrapped_name_lines(location: str) -> tuple[str, ...]:
     """Return the lines of a place's name in its box."""
-    lines = wrap(clip_name(location, _LONGEST), _COLUMNS) or ["(no name)"]
+    lines = wrap(clip_name(location, _NAME_LETTERS), _LINE_LETTERS) or ["(no name)"]
     if len(lines) > _MOST_LINES:
-        lines = [*lines[: _MOST_LINES - 1], clip_name(" ".join(lines[_MOST_LINES - 1 :]), _COLUMNS)]
+        lines = [*lines[: _MOST_LINES - 1], clip_name(" ".join(lines[_MOST_LINES - 1 :]), _LINE_LETTERS)]
     return tuple(lines)
 
 
-def _panel_link_lines(place_map: PlaceMap, location: str, number: Mapping[str, int]) -> tuple[str, ...]:
+def _panel_link_lines(place_map: PlaceMap, location: str, panel_indices: Mapping[str, int]) -> tuple[str, ...]:
     """Return a line for each move to another panel: its action, the panel's number and the place there."""
     tags: dict[str, None] = {}
     for edge in place_map.edges:
-        if edge.source == location and number[edge.target] != number[location]:
-            words = clip_name(edge.action, 10)
-            tags[clip_name(f"{words} → {number[edge.target] + 1}: {edge.target}", _TAG)] = None
+        panel_index = panel_indices[edge.target]
+        if edge.source == location and panel_index != panel_indices[location]:
+            tags[clip_name(f"{clip_name(edge.action, 10)} → {panel_index + 1}: {edge.target}", _TAG_LETTERS)] = None
     return tuple(tags)
 
 
 def _box_size(name: Sequence[str], tags: Sequence[str]) -> Point:
-    """Return width and height of the box of a place with such lines."""
-    letters = max(max(map(len, name)) * LETTER, max(map(len, tags), default=0) * LETTER * 0.88)
-    return max(46, letters + 2 * _PAD), (len(name) + len(tags)) * LINE + 2 * _PAD - 2
+    """Return width and height of the box of a place, whose name and tags (see `PlaceBox`) have these lines."""
+    text_width = max(max(map(len, name)) * LETTER, max(map(len, tags), default=0) * LETTER * _TAG_SCALE)
+    # Below the last line is room for letters such as g already, so that the lower pad can be 2 less.
+    return max(_NARROWEST_BOX, text_width + 2 * _PAD), (len(name) + len(tags)) * LINE + 2 * _PAD - 2
 
 
 Pair = tuple[str, str]
 
 _BENDS = (0.0, 34.0, -34.0, 68.0, -68.0, 110.0, -110.0)  # how far a line may bend to pass beside boxes
 _LABEL = 11  # font size of actions
-_WORDS = 16  # letters of an action
+_ACTION_LETTERS = 16
 
 
 def draw_map(instance: MapInstance) -> str:
     """Return the whole map of an instance as an `<svg>` element in pixels, whatever a question shows of it."""
-    place_map, map_sheet = instance.map, make_sheet(instance.map)
+    place_map, sheet = instance.map, make_sheet(instance.map)
     parts = [
-        rectangle("textmap-floor", "#fff", 0, (0, 0), (map_sheet.width, map_sheet.height)),
-        *(_panel_svg(panel, place_map.edges, len(map_sheet.panels) > 1) for panel in map_sheet.panels),
+        rectangle("textmap-floor", "#fff", 0, (0, 0), (sheet.width, sheet.height)),
+        *(_panel_svg(panel, place_map.edges, len(sheet.panels) > 1) for panel in sheet.panels),
     ]
     label = f"Map of {len(place_map.places)} places and {len(place_map.edges)} moves."
-    width, height = round(map_sheet.width), round(map_sheet.height)
-    return Scene("map-sheet", label, (width, height), parts, in_pixels=True).svg()
+    return Scene("map-sheet", label, (round(sheet.width), round(sheet.height)), parts, in_pixels=True).svg()
 
 
 def _panel_svg(panel: Panel, edges: Iterable[Edge], framed: bool) -> str:
-    """Return a panel as an SVG group."""
+    """Return a panel as an SVG group; `edges` are the moves of the whole map, and a frame goes with the heading."""
     by_pair: dict[Pair, list[Edge]] = {}
     for edge in panel.edges:
         by_pair.setdefault((edge.source, edge.target), []).append(edge)
@@ -243,19 +238,21 @@ def _panel_svg(panel: Panel, edges: Iterable[Edge], framed: bool) -> str:
 def _best_curve(panel: Panel, pair: Pair) -> Curve:
     """Return the line between two places that passes fewest other boxes, and bends least."""
     start, end = (panel.boxes[location].centre for location in pair)
-    others = [box.box for location, box in panel.boxes.items() if location not in pair]
-    length = hypot(end[0] - start[0], end[1] - start[1]) or 1.0
-    middle = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
-    across = (start[1] - end[1]) / length, (end[0] - start[0]) / length
-    curves = [(start, (middle[0] + 2 * bend * across[0], middle[1] + 2 * bend * across[1]), end) for bend in _BENDS]
+    other_boxes = [box.box for location, box in panel.boxes.items() if location not in pair]
+    (x, y), (end_x, end_y) = start, end
+    length = hypot(end_x - x, end_y - y) or 1.0
+    middle_x, middle_y = (x + end_x) / 2, (y + end_y) / 2
+    across_x, across_y = (y - end_y) / length, (end_x - x) / length
+    # A curve reaches half as far as its control point.
+    curves = [(start, (middle_x + 2 * bend * across_x, middle_y + 2 * bend * across_y), end) for bend in _BENDS]
 
-    def covered_boxes_and_bend(at: int) -> tuple[int, int]:
-        """Return a sort key: points of a curve in boxes or out of the panel, then how much it bends."""
-        points = [point_on_curve(curves[at], step / 24) for step in range(1, 24)]
-        inside = sum(0 <= x <= panel.width and 0 <= y <= panel.height for x, y in points) < len(points)
-        return sum(_is_inside(point, box, 3) for box in others for point in points) + 8 * inside, at
+    def n_covered_points(curve: Curve) -> int:
+        """Return how many of 23 points of a curve lie in boxes; leaving the panel counts as 8 such points."""
+        points = [point_on_curve(curve, step / 24) for step in range(1, 24)]
+        leaves_panel = not all(0 <= x <= panel.width and 0 <= y <= panel.height for x, y in points)
+        return sum(_is_inside(point, box, 3) for box in other_boxes for point in points) + 8 * leaves_panel
 
-    return curves[min(range(len(curves)), key=covered_boxes_and_bend)]
+    return min(curves, key=n_covered_points)  # the first of equal ones bends least
 
 
 def _reversed_curve(curve: Curve) -> Curve:
@@ -276,105 +273,114 @@ def _move_shapes(panel: Panel, lines: dict[Pair, Curve], by_pair: dict[Pair, lis
     dashed: list[str] = []
     heads: list[str] = []
     for (first, second), curve in lines.items():
-        both = ((first, second), curve), ((second, first), _reversed_curve(curve))
-        ways = [(pair, way) for pair, way in both if pair in by_pair]
-        for pair, way in ways:
-            walked = any(edge.forward < NEVER for edge in by_pair[pair])
-            middle = _visible_middle(way, panel.boxes[pair[0]].box, panel.boxes[pair[1]].box)
-            (solid if walked else dashed).append(_curve_path_data(way, middle if len(ways) > 1 else 1))
-            if len(ways) == 1:
-                heads.append("M" + "L".join(f"{x:.5g} {y:.5g}" for x, y in arrow_head_corners(way, middle, 6)) + "z")
+        directions = ((first, second), curve), ((second, first), _reversed_curve(curve))
+        curves = {pair: directed_curve for pair, directed_curve in directions if pair in by_pair}
+        for (start, end), directed_curve in curves.items():
+            walked = any(edge.forward < NEVER for edge in by_pair[start, end])
+            middle = _visible_middle(directed_curve, panel.boxes[start].box, panel.boxes[end].box)
+            (solid if walked else dashed).append(_curve_path_data(directed_curve, middle if len(curves) > 1 else 1))
+            if len(curves) == 1:  # with moves in both directions, the halves show which is which
+                corners = arrow_head_corners(directed_curve, middle, 6)
+                heads.append("M" + "L".join(f"{x:.5g} {y:.5g}" for x, y in corners) + "z")
     yield path("textmap-walked", "#5a6372", 1.6, solid)
     yield path("textmap-imputed", "#5a6372", 1.6, dashed, 'stroke-dasharray="4 4"')
     yield path("textmap-head", "#5a6372", 0, heads)
 
 
 def _visible_middle(curve: Curve, first: Box, last: Box) -> float:
-    """Return the part (0 to 1) of a curve in the middle of what the boxes at its ends do not hide."""
-    parts = [step / 60 for step in range(61)]
-    seen = [part for part in parts if not any(_is_inside(point_on_curve(curve, part), box) for box in (first, last))]
-    return (seen[0] + seen[-1]) / 2 if seen else 0.5
+    """Return where the middle of a curve's visible part is, from 0 (start) to 1 (end); boxes hide its ends."""
+    samples = [step / 60 for step in range(61)]
+    visible = [at for at in samples if not any(_is_inside(point_on_curve(curve, at), box) for box in (first, last))]
+    return (visible[0] + visible[-1]) / 2 if visible else 0.5
 
 
 def _curve_path_data(curve: Curve, end: float) -> str:
-    """Return the path data of a curve up to a part of it."""
-    (x, y), (bent_x, bent_y), _ = curve
-    column, row = point_on_curve(curve, end)
-    bent_x, bent_y = x + end * (bent_x - x), y + end * (bent_y - y)
-    return f"M{x:.5g} {y:.5g}Q{bent_x:.5g} {bent_y:.5g} {column:.5g} {row:.5g}"
+    """Return the path data of a curve up to `end`, from 0 to 1 (the whole curve)."""
+    (x, y), (control_x, control_y), _ = curve
+    end_x, end_y = point_on_curve(curve, end)
+    control_x, control_y = x + end * (control_x - x), y + end * (control_y - y)
+    return f"M{x:.5g} {y:.5g}Q{control_x:.5g} {control_y:.5g} {end_x:.5g} {end_y:.5g}"
 
 
 def _action_labels(panel: Panel, lines: dict[Pair, Curve], by_pair: dict[Pair, list[Edge]]) -> str:
     """Return the labels of actions that a line's direction does not show, each beside its line if there is room."""
-    taken = [box.box for box in panel.boxes.values()]
+    occupied = [box.box for box in panel.boxes.values()]
     labels: list[tuple[float, float, str]] = []
     for (first, second), curve in lines.items():
-        for pair, way in (((first, second), curve), ((second, first), _reversed_curve(curve))):
+        for pair, directed_curve in (((first, second), curve), ((second, first), _reversed_curve(curve))):
             words = " / ".join(
-                dict.fromkeys(edge.action for edge in by_pair.get(pair, ()) if not _is_shown_by_direction(edge, way))
+                dict.fromkeys(
+                    edge.action for edge in by_pair.get(pair, ()) if not _is_shown_by_direction(edge, directed_curve)
+                )
             )
             if not words:
                 continue
-            label = clip_name(words, _WORDS)
-            free = next((box for box in _candidate_label_boxes(label, way, panel) if _is_free(box, taken)), None)
-            if free is not None:
-                taken.append(free)
-                left, top, right, _ = free
-                labels.append(((left + right) / 2, top + _LABEL - 1, label))
+            label = clip_name(words, _ACTION_LETTERS)
+            for box in _candidate_label_boxes(label, directed_curve, panel):
+                if not _overlaps_any(box, occupied):
+                    occupied.append(box)
+                    left, top, right, _ = box
+                    labels.append(((left + right) / 2, top + _LABEL - 1, label))
+                    break
     look = 'stroke="#fff" stroke-width="3" stroke-linejoin="round" paint-order="stroke"'
     return texts("textmap-name", labels, _LABEL, colour="#5a6372", more=look)
 
 
-def _is_shown_by_direction(edge: Edge, way: Curve) -> bool:
-    """Return whether a line leaves its place in the direction that its move names."""
-    heading, certainty = direction_and_certainty(edge.action)
-    if certainty < 1:
+def _is_shown_by_direction(edge: Edge, curve: Curve) -> bool:
+    """Return whether a line leads from its place in the compass direction that the move's action names."""
+    (east, south), certainty = direction_and_certainty(edge.action)
+    if certainty < 1:  # no compass direction
         return False
-    (x, y), _, (column, row) = way
-    turn = abs(atan2(row - y, column - x) - atan2(heading[1], heading[0]))
+    (x, y), _, (end_x, end_y) = curve
+    turn = abs(atan2(end_y - y, end_x - x) - atan2(south, east))
     # Cells are wider than high, so that a move to the northeast is drawn rather flat.
-    straight = 0 in heading
-    return min(turn, 2 * pi - turn) < (pi / 16 if straight else pi / 6)
+    is_diagonal = east != 0 and south != 0
+    return min(turn, 2 * pi - turn) < (pi / 6 if is_diagonal else pi / 16)
 
 
-def _candidate_label_boxes(label: str, way: Curve, panel: Panel) -> Iterator[Box]:
-    """Yield boxes for a label beside a line, the best place first."""
-    wide, high = len(label) * LETTER * _LABEL / 12 + 4, _LABEL + 3
+def _candidate_label_boxes(label: str, curve: Curve, panel: Panel) -> Iterator[Box]:
+    """Yield boxes for a label beside a line, the preferred position first."""
+    width, height = len(label) * LETTER * _LABEL / 12 + 4, _LABEL + 3
     # Nearer to the place that the move leaves than to the other end.
-    for part in (0.36, 0.3, 0.42, 0.25, 0.47, 0.2):
-        x, y = point_on_curve(way, part)
+    for at in (0.36, 0.3, 0.42, 0.25, 0.47, 0.2):
+        x, y = point_on_curve(curve, at)
         for east, south in ((0, 0), (0, -0.7), (0, 0.7), (0.55, 0), (-0.55, 0), (0.55, -0.7), (-0.55, 0.7)):
-            left, top = x + east * wide - wide / 2, y + south * high - high / 2
-            if left >= 0 and top >= 0 and left + wide <= panel.width and top + high <= panel.height:
-                yield left, top, left + wide, top + high
+            left, top = x + east * width - width / 2, y + south * height - height / 2
+            if left >= 0 and top >= 0 and left + width <= panel.width and top + height <= panel.height:
+                yield left, top, left + width, top + height
 
 
-def _is_free(box: Box, taken: Iterable[Box]) -> bool:
-    """Return whether a box overlaps none of the taken ones."""
+def _overlaps_any(box: Box, others: Iterable[Box]) -> bool:
+    """Return whether a box overlaps any of the others."""
     left, top, right, bottom = box
-    return not any(left < end and begin < right and top < low and high < bottom for begin, high, end, low in taken)
+    return any(
+        left < other_right and other_left < right and top < other_bottom and other_top < bottom
+        for other_left, other_top, other_right, other_bottom in others
+    )
 
 
 def _place_box_shapes(panel: Panel, edges: Iterable[Edge]) -> str:
-    """Return the boxes of the places, with all their moves as tooltips."""
-    ways: dict[str, list[str]] = {}
+    """Return the boxes of the places of a panel, with all their moves as tooltips."""
+    move_lines: dict[str, list[str]] = {}
     for edge in edges:
-        how = f"walked at step {edge.forward}" if edge.forward < NEVER else f"inferred at step {edge.reverse}"
-        ways.setdefault(edge.source, []).append(f"{edge.action}: {edge.target} ({how})")
+        origin = f"walked at step {edge.forward}" if edge.forward < NEVER else f"inferred at step {edge.reverse}"
+        move_lines.setdefault(edge.source, []).append(f"{edge.action}: {edge.target} ({origin})")
     shapes: list[str] = []
-    for location, element in panel.boxes.items():
-        left, top, right, bottom = element.box
-        middle, first = (left + right) / 2, top + 18
-        below = first + len(element.name) * LINE
-        names = ((middle, first + number * LINE, words) for number, words in enumerate(element.name))
-        tags = ((middle, below + number * LINE, words) for number, words in enumerate(element.tags))
-        edge = 'stroke="#5a6372" rx="5"'
+    for location, place_box in panel.boxes.items():
+        left, top, right, bottom = place_box.box
+        lines = [
+            ((left + right) / 2, top + 18 + number * LINE, words)  # 18 to the base line of the first line
+            for number, words in enumerate((*place_box.name, *place_box.tags))
+        ]
+        n_name_lines = len(place_box.name)
         shapes.append(
             with_tooltip(
-                "\n".join([clip_name(location, 200), *(clip_name(way, 200) for way in ways.get(location, ()))]),
-                rectangle("textmap-box", "#fff", 0, (left, top), (right - left, bottom - top), edge),
-                texts("textmap-told", names, 12, colour="#1c2230"),
-                texts("textmap-tag", tags, 10.5, colour="#5a6372"),
+                "\n".join(clip_name(words, 200) for words in (location, *move_lines.get(location, ()))),
+                rectangle(
+                    "textmap-box", "#fff", 0, (left, top), (right - left, bottom - top), 'stroke="#5a6372" rx="5"'
+                ),
+                texts("textmap-told", lines[:n_name_lines], 12, colour="#1c2230"),
+                texts("textmap-tag", lines[n_name_lines:], 10.5, colour="#5a6372"),
             )
         )
     return "".join(shapes)

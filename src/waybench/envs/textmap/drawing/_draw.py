@@ -53,19 +53,20 @@ def _name_texts(board: MapLayout, overlay: AnswerOverlay) -> Iterator[str]:
         *(place for pairs in (overlay.answered_moves, overlay.invented) for pair in pairs for place in pair),
         *overlay.stops,
     ]
-    meant = [*(place for pair in overlay.reference for place in pair), *([overlay.right] if overlay.right else [])]
-    names, on_way = board.names.place_names([*question_places, *meant, *answered]), {*question_places, *answered}
-    yield name_shapes((name for place, name in names.items() if place in on_way), strong=True)
-    reference = name_shapes((name for place, name in names.items() if place not in on_way), strong=True)
-    yield group("reference", [reference])
+    right_places = [*(place for pair in overlay.reference for place in pair), *filter(None, [overlay.right])]
+    names = board.names.place_names([*question_places, *right_places, *answered])
+    always_shown = {*question_places, *answered}
+    yield name_shapes((name for place, name in names.items() if place in always_shown), strong=True)
+    reference_names = name_shapes((name for place, name in names.items() if place not in always_shown), strong=True)
+    yield group("reference", [reference_names])
 
 
 def _reference_shapes(board: MapLayout, overlay: AnswerOverlay) -> str:
     """Return the reference answer: a wide line below the map and a square at its end."""
     lines = (board.path_data(*move) for move in dict.fromkeys(overlay.reference))
-    band = path("textmap-band", "#e69f00", 11, lines, f'stroke-opacity="0.5" {_ROUND} stroke-linejoin="round"')
-    end = _square_path(board, overlay.right, "#e69f00", "textmap-right") if overlay.right else ""
-    return group("reference", [band, end])
+    wide_line = path("textmap-band", "#e69f00", 11, lines, f'stroke-opacity="0.5" {_ROUND} stroke-linejoin="round"')
+    square = _square_path(board, overlay.right, "#e69f00", "textmap-right") if overlay.right else ""
+    return group("reference", [wide_line, square])
 
 
 def _square_path(board: MapLayout, place: str, colour: str, name: str) -> str:
@@ -82,8 +83,7 @@ def _move_paths(board: MapLayout, overlay: AnswerOverlay) -> Iterator[str]:
         return (board.path_data(*move) for move in dict.fromkeys(moves))
 
     def distinct_path(name: str, colour: str, width: float, paths: Iterable[str]) -> str:
-        # Separate paths, so that the frames of a replay share them, or draw them one after another.
-        """Return a group with one path for each line."""
+        """Return a group with a path for each line, so that frames of a replay share them or draw them in turn."""
         look = f'fill="none" stroke="{colour}" stroke-width="{width}" {_ROUND}'
         return group(name, (f'<path d="{data}"/>' for data in paths), look)
 
@@ -105,15 +105,16 @@ def _mark_shapes(board: MapLayout, overlay: AnswerOverlay) -> Iterator[str]:
     for place in overlay.stops:
         yield circle("tiles-stop", "#0072b2", 0, board.at[place], board.radius + 1)
     for place, (east, south) in overlay.crosses:
-        far, leaves = _STUB / max(1.0, hypot(east, south)), bool(east or south)
-        stub = f"l{far * east:.3g} {far * south:.3g}" if leaves else ""
-        arm = cross(5 if leaves else board.radius + 5)
-        yield path("maze-hit", "#d55e00", 2.5, [f"M{point(board.at[place])}{stub}{arm}"], _ROUND)
+        is_move = bool(east or south)  # otherwise the place itself is wrong
+        scale = _STUB / max(1.0, hypot(east, south))
+        stub = f"l{scale * east:.3g} {scale * south:.3g}" if is_move else ""
+        cross_data = cross(5 if is_move else board.radius + 5)
+        yield path("maze-hit", "#d55e00", 2.5, [f"M{point(board.at[place])}{stub}{cross_data}"], _ROUND)
 
 
-_LETTERS = 8.5  # font size of actions
-_FEW, _MOST = 12, 2.0  # places for which a page has room enough, and how many times as much others have at most
-_AT = 0.3  # of a line, where its action is written
+_ACTION_SIZE = 8.5  # font size of actions
+_N_PLACES_OF_PAGE, _MOST_STRETCH = 12, 2.0  # maps with more places are stretched, up to this factor
+_ACTION_POSITION = 0.3  # of the length of a line, where its action is written
 
 
 def draw_picture(picture: Picture) -> str:
@@ -126,7 +127,7 @@ def draw_picture(picture: Picture) -> str:
     edges = tuple(edge for edge in question.map.edges if is_reached(edge.forward_named, question.cutoff))
     ends = {place for edge in edges for place in (edge.source, edge.target)}
     places = tuple(place for place in question.map.places if place in ends) or question.map.places[:1]
-    board = MapLayout(places, edges, min(max(1.0, (len(places) / _FEW) ** 0.5), _MOST))
+    board = MapLayout(places, edges, min(max(1.0, (len(places) / _N_PLACES_OF_PAGE) ** 0.5), _MOST_STRETCH))
     moves = [edge for edge in edges if edge.source != edge.target]
     heads = (board.arrow_head_data(edge.source, edge.target, 0.8, 4) for edge in moves)
     dots = (f"M{x:.4g} {y:.4g}h0" for x, y in board.at.values())
@@ -137,7 +138,7 @@ def draw_picture(picture: Picture) -> str:
         ),
         path("textmap-head", "#5a6372", 0, heads),
         path("textmap-place", "#111", 2 * board.radius, dots, 'stroke-linecap="round"'),
-        texts("textmap-action", _action_labels(board, edges), _LETTERS, colour="#0072b2", more=look),
+        texts("textmap-action", _action_labels(board, edges), _ACTION_SIZE, colour="#0072b2", more=look),
         name_shapes(board.names.place_names(places).values(), strong=True),
     ]
     label = f"Map of {plural(len(places), 'place')} and {plural(len(moves), 'move')}"
@@ -146,9 +147,11 @@ def draw_picture(picture: Picture) -> str:
 
 def _action_labels(board: MapLayout, edges: tuple[Edge, ...]) -> Iterator[tuple[float, float, str]]:
     """Yield (x, y, text) for the actions of each pair of places."""
-    by_pair: dict[tuple[str, str], dict[str, None]] = {}
+    actions_by_pair: dict[Pair, dict[str, None]] = {}
     for edge in edges:
-        by_pair.setdefault((edge.source, edge.target), {})[edge.action] = None
-    for (source, target), actions in by_pair.items():
-        x, y = board.at[source] if source == target else point_on_curve(board.curve_between(source, target), _AT)
-        yield round(x, 1), round(y + _LETTERS / 3, 1), " / ".join(actions)
+        actions_by_pair.setdefault((edge.source, edge.target), {})[edge.action] = None
+    for (source, target), actions in actions_by_pair.items():
+        x, y = board.at[source]
+        if source != target:
+            x, y = point_on_curve(board.curve_between(source, target), _ACTION_POSITION)
+        yield round(x, 1), round(y + _ACTION_SIZE / 3, 1), " / ".join(actions)

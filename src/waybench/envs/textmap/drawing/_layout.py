@@ -16,22 +16,25 @@ _COMPASS: dict[str, Cell] = dict(
     zip(DIRECTIONS[:8], ((0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1)), strict=True)
 )
 _LOOSE: dict[str, Cell] = {"up": (1, -1), "down": (-1, 1), "in": (1, 1), "out": (-1, -1)}
-_FIRM = 1.0  # weight of keeping a compass direction
+_COMPASS_WEIGHT, _LOOSE_WEIGHT, _OTHER_WEIGHT = 1.0, 0.3, 0.1  # of keeping the direction of an action
 _TURNED, _BACKWARDS = 2.0, 4.0  # cost of each eighth of a turn; extra cost beyond a right angle
 _LONG, _LONGER = 1.0, 1.0  # cost of a link of two cells; cost of each further cell
 _THROUGH, _CROSSED = 4.0, 1.5  # cost of a place on another link; cost of two crossing links
 _PASSES = 6
 _BUDGET = 1_000_000  # most pairs of links to compare; bounds the time for large maps
 
+Pair = tuple[int, int]  # two places by their numbers, the smaller one first
+Directions = Mapping[Cell, float]  # the directions from the first to the second of a pair, with their weights
+
 
 def direction_and_certainty(action: str) -> tuple[Cell, float]:
     """Return the direction of an action on the map and its certainty from 0 to 1, judged by its words alone."""
     words = action.lower().split()
-    for cells, weight in ((_COMPASS, _FIRM), (_LOOSE, 0.3)):
-        cell = next((cells[word] for word in words if word in cells), None)
-        if cell is not None:
-            return cell, weight
-    return (1, 1), 0.1
+    for cells, weight in ((_COMPASS, _COMPASS_WEIGHT), (_LOOSE, _LOOSE_WEIGHT)):
+        for word in words:
+            if word in cells:
+                return cells[word], weight
+    return (1, 1), _OTHER_WEIGHT
 
 
 @lru_cache(maxsize=64)
@@ -42,109 +45,112 @@ def lay_out_places(places: tuple[str, ...], edges: tuple[Edge, ...]) -> tuple[Ce
     name. Then each place is moved, alone or with the places that were put down from it, to reduce the number of links
     that are turned, long, crossing or covered by other places.
     """
-    number = {name: index for index, name in enumerate(places)}
-    pulls: dict[tuple[int, int], dict[Cell, float]] = {}
+    numbers = {name: number for number, name in enumerate(places)}
+    directions: dict[Pair, dict[Cell, float]] = {}
     for edge in edges:
-        source, target = number[edge.source], number[edge.target]
+        source, target = numbers[edge.source], numbers[edge.target]
         if source != target:
             (x, y), weight = direction_and_certainty(edge.action)
             pair, cell = ((source, target), (x, y)) if source < target else ((target, source), (-x, -y))
-            pull = pulls.setdefault(pair, {})
-            pull[cell] = pull.get(cell, 0.0) + weight
-    start = number[min(edges, key=lambda edge: edge.forward).source] if edges else 0
-    cells, groups = _initial_cells(len(places), pulls, start)
-    return _Arrangement(cells, pulls).optimize(groups)
+            weights = directions.setdefault(pair, {})
+            weights[cell] = weights.get(cell, 0.0) + weight
+    start = numbers[min(edges, key=lambda edge: edge.forward).source] if edges else 0
+    cells, groups = _initial_cells(len(places), directions, start)
+    return _Arrangement(cells, directions).optimize(groups)
 
 
-def _initial_cells(
-    size: int, pulls: Mapping[tuple[int, int], Mapping[Cell, float]], start: int
-) -> tuple[list[Cell], list[list[int]]]:
+def _initial_cells(size: int, directions: Mapping[Pair, Directions], start: int) -> tuple[list[Cell], list[list[int]]]:
     """Put places next to each other; return their cells and, for each place, itself and the places put down from it."""
-    near: list[list[tuple[int, Cell, float]]] = [[] for _ in range(size)]
-    for (first, second), pull in pulls.items():
-        (x, y), weight = max(pull.items(), key=lambda item: (item[1], item[0]))
-        near[first].append((second, (x, y), weight))
-        near[second].append((first, (-x, -y), weight))
+    neighbours: list[list[tuple[int, Cell, float]]] = [[] for _ in range(size)]
+    for (first, second), weights in directions.items():
+        (x, y), weight = max(weights.items(), key=lambda item: (item[1], item[0]))
+        neighbours[first].append((second, (x, y), weight))
+        neighbours[second].append((first, (-x, -y), weight))
     cells: dict[int, Cell] = {}
-    taken: set[Cell] = set()
+    occupied: set[Cell] = set()
     groups: list[list[int]] = [[node] for node in range(size)]
-    above: dict[int, int] = {}
+    parents: dict[int, int] = {}
     order = count()
-    for first in (start, *range(size)):
-        # What no move leads to is put beside the rest.
-        beside = (max((x for x, _ in taken), default=-2) + 2, 0)
-        queue: list[tuple[float, int, int, int, Cell]] = [(0.0, next(order), first, -1, beside)]
-        while queue:  # places of certain directions come first
-            _, _, node, before, target = heappop(queue)
+    for root in (start, *range(size)):
+        # A place to which no move leads is put to the right of all others.
+        right_cell = (max((x for x, _ in occupied), default=-2) + 2, 0)
+        queue: list[tuple[float, int, int, int | None, Cell]] = [(0.0, next(order), root, None, right_cell)]
+        while queue:  # places with certain directions come first
+            _, _, node, parent, target = heappop(queue)
             if node in cells:
                 continue
-            cells[node] = next(cell for cell in _cells_around(target) if cell not in taken)
-            taken.add(cells[node])
-            if before >= 0:
-                above[node] = before
-                while before >= 0:
-                    groups[before].append(node)
-                    before = above.get(before, -1)
+            cells[node] = next(cell for cell in _cells_around(target) if cell not in occupied)
+            occupied.add(cells[node])
+            if parent is not None:
+                parents[node] = parent
+            while parent is not None:
+                groups[parent].append(node)
+                parent = parents.get(parent)
             x, y = cells[node]
-            for neighbour, (east, south), weight in near[node]:
+            for neighbour, (east, south), weight in neighbours[node]:
                 if neighbour not in cells:
                     heappush(queue, (-weight, next(order), neighbour, node, (x + east, y + south)))
     return [cells[node] for node in range(size)], groups
 
 
-def _cells_around(cell: Cell, reach: int | None = None) -> Iterator[Cell]:
-    """Yield a cell and those around it, nearest first."""
+def _cells_around(cell: Cell, most_rings: int | None = None) -> Iterator[Cell]:
+    """Yield a cell and those in the square rings around it, the nearest ring first; without end if there is no most."""
     x, y = cell
     yield cell
-    for away in count(1) if reach is None else range(1, reach + 1):
-        yield from ((x + east, y + south) for east, south in _cells_at_distance(away))
+    for radius in count(1) if most_rings is None else range(1, most_rings + 1):
+        yield from ((x + east, y + south) for east, south in _ring_cells(radius))
 
 
 @lru_cache(maxsize=256)
-def _cells_at_distance(away: int) -> tuple[Cell, ...]:
-    """Return the cells at a distance from (0, 0), nearest first."""
-    side = range(-away, away + 1)
-    cells = {(x, y) for x in side for y in (-away, away)} | {(x, y) for x in (-away, away) for y in side}
+def _ring_cells(radius: int) -> tuple[Cell, ...]:
+    """Return the cells of the square ring around (0, 0), nearest first."""
+    side = range(-radius, radius + 1)
+    cells = {(x, y) for x in side for y in (-radius, radius)} | {(x, y) for x in (-radius, radius) for y in side}
     return tuple(sorted(cells, key=lambda cell: (hypot(*cell), cell)))
 
 
 @lru_cache(maxsize=4096)
 def cells_between(east: int, south: int) -> tuple[Cell, ...]:
-    """Return the cells that a link covers, relative to one end; the other end is at (east, south)."""
-    square = east * east + south * south
+    """Return the cells that a link covers, relative to one end; the other end is at (east, south).
+
+    They lie between the ends and nearer than sqrt(0.2), about 0.45 cells, to the line.
+    """
+    squared_length = east * east + south * south
     columns, rows = (range(min(0, end), max(0, end) + 1) for end in (east, south))
     return tuple(
         (x, y)
         for x in columns
         for y in rows
-        if (x * south - y * east) ** 2 < 0.2 * square and 0 < x * east + y * south < square
+        if (x * south - y * east) ** 2 < 0.2 * squared_length and 0 < x * east + y * south < squared_length
     )
 
 
 class _Arrangement:
-    """An assignment of places to cells and the cost of the links between them. Nodes are numbers of places.
+    """An assignment of places to cells and the cost of the links between them.
+
+    Nodes are numbers of places. A link joins a pair of places with moves between them; links are numbered, too.
 
     Args:
         cells: A cell for each place.
-        pulls: For each pair of places with moves between them, the weighted directions from the first to the second.
+        directions: For each pair of places with moves between them, the weighted directions of these moves.
     """
 
-    def __init__(self, cells: list[Cell], pulls: Mapping[tuple[int, int], Mapping[Cell, float]]) -> None:
-        self._cells, self._pairs, self._pulls = cells, list(pulls), list(pulls.values())
+    def __init__(self, cells: list[Cell], directions: Mapping[Pair, Directions]) -> None:
+        self._cells, self._pairs, self._directions = cells, list(directions), list(directions.values())
         self._occupied = {cell: node for node, cell in enumerate(cells)}
         self._node_links: list[list[int]] = [[] for _ in cells]
         for link, pair in enumerate(self._pairs):
             for node in pair:
                 self._node_links[node].append(link)
         self._budget = _BUDGET
-        self._known: dict[tuple[int, Cell], float] = {}
+        self._offset_costs: dict[tuple[int, Cell], float] = {}  # a cache
 
     def optimize(self, groups: Sequence[Sequence[int]]) -> tuple[Cell, ...]:
         """Move places, alone or with their groups, while the cost falls; return the cells."""
         for _ in range(_PASSES):
             if not any([self._improve_place(node, group) for node, group in enumerate(groups)]):
                 break
-        columns, rows = (
+        columns, rows = (  # numbered from 0, without empty ones
             {old: new for new, old in enumerate(sorted(set(axis)))} for axis in zip(*self._cells, strict=True)
         )
         return tuple((columns[x], rows[y]) for x, y in self._cells)
@@ -157,33 +163,36 @@ class _Arrangement:
 
     def _move_near_neighbour(self, node: int, group: Sequence[int]) -> bool:
         """Move a place to the best cell near one that it has a link to; return whether it was moved."""
-        ends = [end for link in self._node_links[node] for end in self._pairs[link] if end != node]
-        targets = sorted({cell for end in ends for cell in _cells_around(self._cells[end], 2)})
+        neighbours = [end for link in self._node_links[node] for end in self._pairs[link] if end != node]
+        targets = sorted({cell for end in neighbours for cell in _cells_around(self._cells[end], 2)})
         moved = False
-        for group_to_move in ([node], group)[: 1 + (len(group) > 1)]:
+        for group_to_move in ([node], group) if len(group) > 1 else ([node],):
             for x, y in targets:
                 column, row = self._cells[node]
                 moved |= (x, y) != (column, row) and self._apply_if_better((group_to_move, x - column, y - row))
         return moved
 
     def _make_room(self, node: int) -> bool:
-        """Shift the places in the way of a place, and put it where it should be, if that lowers the cost."""
+        """Free the cell where a move would put a place, and put the place there, if that lowers the cost.
+
+        All places at that cell and beyond, in one of four directions, shift by one cell. Returns whether this was done.
+        """
         for link in self._node_links[node]:
             first, second = self._pairs[link]
-            near, sign = (second, -1) if node == first else (first, 1)
-            for east, south in self._pulls[link]:
-                target = self._cells[near][0] + sign * east, self._cells[near][1] + sign * south
-                if self._occupied.get(target, node) == node:
+            neighbour, sign = (second, -1) if node == first else (first, 1)
+            for east, south in self._directions[link]:
+                target = self._cells[neighbour][0] + sign * east, self._cells[neighbour][1] + sign * south
+                if self._occupied.get(target, node) == node:  # it is free already
                     continue
-                for axis, way in ((0, 1), (0, -1), (1, 1), (1, -1)):
-                    beyond = [
+                for axis, sense in ((0, 1), (0, -1), (1, 1), (1, -1)):
+                    places_beyond = [
                         number
                         for number, cell in enumerate(self._cells)
-                        if number != node and way * (cell[axis] - target[axis]) >= 0
+                        if number != node and sense * (cell[axis] - target[axis]) >= 0
                     ]
-                    away = (target[0] - self._cells[node][0], target[1] - self._cells[node][1])
-                    if near not in beyond and self._apply_if_better(
-                        (beyond, way * (1 - axis), way * axis), ([node], *away)
+                    offset = (target[0] - self._cells[node][0], target[1] - self._cells[node][1])
+                    if neighbour not in places_beyond and self._apply_if_better(
+                        (places_beyond, sense * (1 - axis), sense * axis), ([node], *offset)
                     ):
                         return True
         return False
@@ -201,7 +210,7 @@ class _Arrangement:
                 break
             applied.append(move)
         else:
-            if self._cost(nodes, links, before) < before - 1e-9:
+            if self._cost(nodes, links, before) < before - 1e-9:  # rounding errors are no gain
                 return True
         for group, east, south in reversed(applied):
             self._shift(group, -east, -south)
@@ -209,34 +218,37 @@ class _Arrangement:
 
     def _shift(self, nodes: Sequence[int], east: int, south: int) -> bool:
         """Move places if there is room for them; return whether there was."""
-        own_cells = set(nodes)
-        new = [(self._cells[node][0] + east, self._cells[node][1] + south) for node in nodes]
-        if any(self._occupied.get(cell, nodes[0]) not in own_cells for cell in new):
+        moving_nodes = set(nodes)
+        new_cells = [(self._cells[node][0] + east, self._cells[node][1] + south) for node in nodes]
+        if any(self._occupied.get(cell, nodes[0]) not in moving_nodes for cell in new_cells):
             return False
         for node in nodes:
             del self._occupied[self._cells[node]]
-        for node, cell in zip(nodes, new, strict=True):
+        for node, cell in zip(nodes, new_cells, strict=True):
             self._cells[node] = cell
             self._occupied[cell] = node
         return True
 
     def _cost(self, nodes: Sequence[int], links: Sequence[int], most: float = inf) -> float:
-        """Return the cost of links and of places that lie on other links; stops early once it reaches `most`."""
+        """Return the cost of links, of their crossings with other links, and of places that lie on other links.
+
+        Stops once the cost of the links alone reaches `most`, and counts the work against the budget.
+        """
         cost = sum(map(self._link_cost, links))
         self._budget -= len(links)
         if cost >= most:
             return cost
         self._budget -= len(links) * len(self._pairs)
-        own_cells, inner = {self._cells[node] for node in nodes}, set(links)
+        place_cells, link_set = {self._cells[node] for node in nodes}, set(links)
         lines = [self._line_of_link(link) for link in links]
         for link in range(len(self._pairs)):
-            if link not in inner:
-                line = self._line_of_link(link)
-                cost += _CROSSED * sum(_do_lines_cross(line, own_line) for own_line in lines)
-                (x, y), (column, row) = line
+            if link not in link_set:
+                other_line = self._line_of_link(link)
+                cost += _CROSSED * sum(_do_lines_cross(other_line, line) for line in lines)
+                (x, y), (column, row) = other_line
                 covered = cells_between(column - x, row - y)
                 if covered:
-                    cost += _THROUGH * sum((x + east, y + south) in own_cells for east, south in covered)
+                    cost += _THROUGH * sum((x + east, y + south) in place_cells for east, south in covered)
         return cost
 
     def _line_of_link(self, link: int) -> tuple[Cell, Cell]:
@@ -249,31 +261,32 @@ class _Arrangement:
         """Return the cost of a link: its direction, its length and the places on it."""
         first, second = self._pairs[link]
         (x, y), (column, row) = self._cells[first], self._cells[second]
-        away = (column - x, row - y)
-        strain = self._known.get((link, away))
-        if strain is None:
-            strain = self._known[link, away] = _offset_cost(self._pulls[link], away)
-        return strain + _THROUGH * sum((x + east, y + south) in self._occupied for east, south in cells_between(*away))
+        offset = (column - x, row - y)
+        cost = self._offset_costs.get((link, offset))
+        if cost is None:
+            cost = self._offset_costs[link, offset] = _offset_cost(self._directions[link], offset)
+        return cost + _THROUGH * sum((x + east, y + south) in self._occupied for east, south in cells_between(*offset))
 
 
 def _do_lines_cross(first: tuple[Cell, Cell], second: tuple[Cell, Cell]) -> bool:
     """Return whether two lines cross other than at their ends; each has its left end first."""
     (a, b), (c, d) = first, second
-    if a[0] >= d[0] or c[0] >= b[0]:  # beside each other, as most are
+    if a[0] >= d[0] or c[0] >= b[0]:  # one is left of the other, as most are
         return False
     return _turn_sign(a, b, c) * _turn_sign(a, b, d) < 0 and _turn_sign(c, d, a) * _turn_sign(c, d, b) < 0
 
 
 def _turn_sign(a: Cell, b: Cell, c: Cell) -> int:
-    """Return a number above 0, below 0 or 0: whether the way from a over b to c turns one way, the other, or not."""
+    """Return a number above 0, below 0 or 0, as the path from a over b to c turns clockwise, the other way or not."""
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
-def _offset_cost(pull: Mapping[Cell, float], away: Cell) -> float:
-    """Return the cost of two linked places being `away` from each other, by the directions of their moves."""
-    length, cost = max(map(abs, away)), 0.0
-    for (east, south), weight in pull.items():
-        turn = abs(atan2(away[1], away[0]) - atan2(south, east))
+def _offset_cost(directions: Directions, offset: Cell) -> float:
+    """Return the cost of an offset between two linked places, by its length and its turn from the moves' directions."""
+    offset_x, offset_y = offset
+    length, cost = max(abs(offset_x), abs(offset_y)), 0.0
+    for (east, south), weight in directions.items():
+        turn = abs(atan2(offset_y, offset_x) - atan2(south, east))
         eighths = min(turn, 2 * pi - turn) / (pi / 4)
         cost += weight * (_TURNED * eighths + (_BACKWARDS if eighths > 2 else 0.0))
     return cost + (_LONG + _LONGER * (length - 2) if length > 1 else 0.0)
@@ -285,34 +298,34 @@ Curve = tuple[Point, Point, Point]  # start, control point, end
 
 
 def point_on_curve(curve: Curve, part: float) -> Point:
-    """Return the point at a part of a curve, from 0 to 1."""
-    start_weight, bend_weight, end_weight = (1 - part) ** 2, 2 * part * (1 - part), part**2
-    (x, y), (bent_x, bent_y), (column, row) = curve
+    """Return the point of a quadratic Bezier curve at a parameter from 0 (its start) to 1 (its end)."""
+    start_weight, control_weight, end_weight = (1 - part) ** 2, 2 * part * (1 - part), part**2
+    (x, y), (control_x, control_y), (end_x, end_y) = curve
     return (
-        start_weight * x + bend_weight * bent_x + end_weight * column,
-        start_weight * y + bend_weight * bent_y + end_weight * row,
+        start_weight * x + control_weight * control_x + end_weight * end_x,
+        start_weight * y + control_weight * control_y + end_weight * end_y,
     )
 
 
 def arrow_head_corners(curve: Curve, part: float, size: float) -> tuple[Point, Point, Point]:
-    """Return the corners of an arrow head at a part of a curve."""
-    (x, y), (east, south) = point_on_curve(curve, part), point_on_curve(curve, part + 0.02)
-    length = hypot(east - x, south - y) or 1.0
-    along, across = size * (east - x) / length, size * (south - y) / length
+    """Return the corners of an arrow head in the direction of a curve at a parameter from 0 to 1."""
+    (x, y), (next_x, next_y) = point_on_curve(curve, part), point_on_curve(curve, part + 0.02)
+    length = hypot(next_x - x, next_y - y) or 1.0
+    ahead_x, ahead_y = size * (next_x - x) / length, size * (next_y - y) / length
     return (
-        (x + along, y + across),
-        (x - along - across, y - across + along),
-        (x - along + across, y - across - along),
+        (x + ahead_x, y + ahead_y),
+        (x - ahead_x - ahead_y, y - ahead_y + ahead_x),
+        (x - ahead_x + ahead_y, y - ahead_y - ahead_x),
     )
 
 
 _GAP = 6  # between a name and its place
 FONT, LINE = 12, 13  # heights of letters and of lines
 _LETTER = 6.9  # width
-_ONE_LINE, _TWO_LINES = 24, 15  # letters
+_ONE_LINE, _TWO_LINES = 24, 15  # most letters of a name's line if it has one line, or two
 _OCCUPIED = 100  # cost of a name on a place or on another name; on a line it costs 1
-_SQUARE = 40
-_MOST = 60  # maps with more places show only the names that matter
+_SQUARE = 40  # side of the squares of an index of points
+_MOST_NAMED = 60  # maps with more places show only the names that matter
 
 
 class Name(NamedTuple):
@@ -354,8 +367,8 @@ class PlaceLabels:
             self._obstacles.add(point, _OCCUPIED)
         for point in lines:
             self._obstacles.add(point, 1)
-        self.fitting: dict[str, Name] = {}
-        if len(places) <= _MOST:
+        self.fitting: dict[str, Name] = {}  # names that cover no place and no other name
+        if len(places) <= _MOST_NAMED:
             boxes = _Field()
             for location in places:
                 name, cost = self._cheapest_name(location, boxes)
@@ -373,43 +386,43 @@ class PlaceLabels:
 
     def _cheapest_name(self, location: str, others: "_Field") -> tuple[Name, float]:
         """Return the cheapest position of a name, and its cost."""
-        options = list(_candidate_names(location, self._places[location], self._radius + _GAP))
-        costs = [order + self._label_cost(name.box, others) for order, name in enumerate(options)]
+        names = list(_candidate_names(location, self._places[location], self._radius + _GAP))
+        costs = [rank + self._label_cost(name.box, others) for rank, name in enumerate(names)]
         cost = min(costs)
-        return options[costs.index(cost)], cost
+        return names[costs.index(cost)], cost
 
     def _label_cost(self, box: Box, others: "_Field") -> float:
         """Return the cost of a name's box: what it covers, and whether it leaves the drawing."""
-        (left, top, right, bottom), edges, gap = box, self._within, self._radius
-        outside = left < edges[0] or top < edges[1] or right > edges[2] or bottom > edges[3]
-        wider = (left - gap, top - gap, right + gap, bottom + gap)
-        return 100 * _OCCUPIED * outside + self._obstacles.weight(wider) + others.weight(wider)
+        (left, top, right, bottom), gap = box, self._radius
+        first_x, first_y, last_x, last_y = self._within
+        is_outside = left < first_x or top < first_y or right > last_x or bottom > last_y
+        wider_box = (left - gap, top - gap, right + gap, bottom + gap)
+        return 100 * _OCCUPIED * is_outside + self._obstacles.weight(wider_box) + others.weight(wider_box)
 
 
 def _candidate_names(location: str, at: Point, gap: float) -> Iterator[Name]:
     """Yield candidate positions of a name, the preferred one first."""
     one_line, two_lines = (clip_name(location, _ONE_LINE),), _wrap_name(clip_name(location))
     for lines in (one_line, two_lines) if len(one_line[0]) <= _TWO_LINES else (two_lines, one_line):
-        wide, high = max(map(len, lines)) * _LETTER, len(lines) * LINE
+        width, height = max(map(len, lines)) * _LETTER, len(lines) * LINE
+        # -1, 0 or 1: left of the place, centred on it or right of it; above, centred or below.
         for across, down in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1)):
-            left = at[0] + (across - 1) / 2 * wide + across * (gap if down == 0 else 0)
-            top = at[1] + (down - 1) / 2 * high + down * gap
+            left = at[0] + (across - 1) / 2 * width + across * (gap if down == 0 else 0)
+            top = at[1] + (down - 1) / 2 * height + down * gap
             anchor = ("end", "middle", "start")[across + 1]
-            where = (left + (1 - across) / 2 * wide, top + 0.8 * FONT)
-            yield Name(lines, where, anchor, (left, top, left + wide, top + high))
+            anchor_point = (left + (1 - across) / 2 * width, top + 0.8 * FONT)
+            yield Name(lines, anchor_point, anchor, (left, top, left + width, top + height))
 
 
 def _wrap_name(name: str) -> tuple[str, ...]:
-    """Return a name wrapped to two lines and truncated."""
+    """Return a name wrapped to at most two lines and truncated."""
     words = name.split(" ")
-    first = words.pop(0)
-    while words and len(first) + 1 + len(words[0]) <= _TWO_LINES:
-        first += " " + words.pop(0)
-    return (
-        (clip_name(first, _TWO_LINES), clip_name(" ".join(words), _TWO_LINES))
-        if words
-        else (clip_name(first, _ONE_LINE),)
-    )
+    first_line = words.pop(0)
+    while words and len(first_line) + 1 + len(words[0]) <= _TWO_LINES:
+        first_line += " " + words.pop(0)
+    if not words:
+        return (clip_name(first_line, _ONE_LINE),)
+    return clip_name(first_line, _TWO_LINES), clip_name(" ".join(words), _TWO_LINES)
 
 
 class _Field:
@@ -419,19 +432,20 @@ class _Field:
         self._squares: dict[tuple[int, int], list[tuple[float, float, float]]] = {}
 
     def add(self, point: Point, weight: float) -> None:
+        """Add a point with its weight."""
         x, y = point
         self._squares.setdefault((int(x // _SQUARE), int(y // _SQUARE)), []).append((x, y, weight))
 
     def fill(self, box: Box, weight: float) -> None:
-        """Fill a box with points."""
+        """Fill a box with points of this weight, about 6 units from each other."""
         left, top, right, bottom = box
-        across, down = max(2, int((right - left) / 6)), max(2, int((bottom - top) / 6))
-        for column in range(across + 1):
-            for row in range(down + 1):
-                self.add((left + (right - left) * column / across, top + (bottom - top) * row / down), weight)
+        n_columns, n_rows = max(2, int((right - left) / 6)), max(2, int((bottom - top) / 6))
+        for column in range(n_columns + 1):
+            for row in range(n_rows + 1):
+                self.add((left + (right - left) * column / n_columns, top + (bottom - top) * row / n_rows), weight)
 
     def weight(self, box: Box) -> float:
-        """Return the weight of the points in a box."""
+        """Return the total weight of the points in a box."""
         left, top, right, bottom = box
         total = 0.0
         for column in range(int(left // _SQUARE), int(right // _SQUARE) + 1):

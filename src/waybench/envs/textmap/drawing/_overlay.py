@@ -10,7 +10,15 @@ from statistics import fmean
 
 from waybench._svg import group, path, with_tooltip
 from waybench.core import Outcome, TurnRecord, plural
-from waybench.envs.textmap._answers import PAPER, SOUND, MatchingRules, Trajectory, move_index, possible_destinations
+from waybench.envs.textmap._answers import (
+    PAPER,
+    SOUND,
+    Hop,
+    MatchingRules,
+    Trajectory,
+    move_index,
+    possible_destinations,
+)
 from waybench.envs.textmap._extraction_items import EXAMPLES, Extraction, PlayerTriplets, right_triplet_marks
 from waybench.envs.textmap._game import read_hops, shortest_path_by_edges
 from waybench.envs.textmap._items import MapQuestion
@@ -36,12 +44,12 @@ from waybench.envs.textmap.drawing._layout import (
 Pair = tuple[str, str]
 
 # In pixels: a drawing is about as wide as a page. These sizes do not depend on the map.
-_WIDE, _HIGH, _LEAST = 560, 470, 330
-_FARTHEST: Point = (132, 74)  # between neighbours
-_SIDE, _TOP, _BOTTOM = 52, 52, 34
+_WIDEST, _HIGHEST, _NARROWEST = 560, 470, 330  # the area of the places, without margins
+_LONGEST_STEPS: Point = (132, 74)  # between neighbours, across and down
+_SIDE, _TOP, _BOTTOM = 52, 52, 34  # margins
 
 # Styles of moves: not yet known at the cutoff, inferred from the opposite move, walked.
-_KINDS = ("later", "#bdb8ad", 1.2, "1 4"), ("imputed", "#5a6372", 1.8, "4 3"), ("walked", "#5a6372", 1.8, "")
+_STYLES = ("later", "#bdb8ad", 1.2, "1 4"), ("imputed", "#5a6372", 1.8, "4 3"), ("walked", "#5a6372", 1.8, "")
 
 
 class MapLayout:
@@ -57,53 +65,57 @@ class MapLayout:
 
     def __init__(self, places: tuple[str, ...], edges: tuple[Edge, ...], stretch: float = 1.0) -> None:
         cells = dict(zip(places, lay_out_places(places, edges), strict=True))
-        last = [max(cell[axis] for cell in cells.values()) for axis in (0, 1)]
-        east, south = (
-            stretch * min(far, room / max(1, end))
-            for far, room, end in zip(_FARTHEST, (_WIDE, _HIGH), last, strict=True)
+        last_column, last_row = (max(cell[axis] for cell in cells.values()) for axis in (0, 1))
+        step_x, step_y = (
+            stretch * min(longest_step, room / max(1, n_steps))
+            for longest_step, room, n_steps in zip(
+                _LONGEST_STEPS, (_WIDEST, _HIGHEST), (last_column, last_row), strict=True
+            )
         )
-        self.width, self.height = max(_LEAST, east * last[0]) + 2 * _SIDE, south * last[1] + _TOP + _BOTTOM
-        left = (self.width - east * last[0]) / 2
-        self.at = {place: (left + east * x, _TOP + south * y) for place, (x, y) in cells.items()}
-        self.radius = max(2.0, min(4.5, 0.16 * min(east, south)))
-        self._edges, self._bend, occupied = edges, 0.55 * min(east, south), set(cells.values())
-        self._thin = max(0.6, min(1.0, min(east, south) / 36))  # line width factor for dense maps
+        self.width = max(_NARROWEST, step_x * last_column) + 2 * _SIDE
+        self.height = step_y * last_row + _TOP + _BOTTOM
+        left = (self.width - step_x * last_column) / 2
+        self.at = {place: (left + step_x * x, _TOP + step_y * y) for place, (x, y) in cells.items()}
+        self.radius = max(2.0, min(4.5, 0.16 * min(step_x, step_y)))
+        self._edges, self._bend, occupied = edges, 0.55 * min(step_x, step_y), set(cells.values())
+        self._thin = max(0.6, min(1.0, min(step_x, step_y) / 36))  # line width factor for dense maps
         self._pairs = dict.fromkeys((edge.source, edge.target) for edge in edges if edge.source != edge.target)
-        self._bent = set[Pair]()
+        self._bent_pairs = set[Pair]()
         for pair in self._pairs:
-            (x, y), (column, row) = (cells[place] for place in pair)
-            if any((x + across, y + down) in occupied for across, down in cells_between(column - x, row - y)):
-                self._bent |= {pair, pair[::-1]}
-        within = (2, _TOP / 2, self.width - 2, self.height - 2)
-        self.names = PlaceLabels(self.at, self._points_along_lines(), within, self.radius)
+            (x, y), (end_x, end_y) = (cells[place] for place in pair)
+            if any((x + east, y + south) in occupied for east, south in cells_between(end_x - x, end_y - y)):
+                self._bent_pairs |= {pair, pair[::-1]}
+        name_area = (2, _TOP / 2, self.width - 2, self.height - 2)
+        self.names = PlaceLabels(self.at, self._points_along_lines(), name_area, self.radius)
 
     def _points_along_lines(self) -> Iterator[Point]:
-        """Yield points along all lines."""
+        """Yield points along all lines, about 5 pixels from each other."""
         for source, target in self._pairs:
-            if source < target or (target, source) not in self._pairs:
-                line = self.curve_between(source, target)
-                count = max(2, int(hypot(line[2][0] - line[0][0], line[2][1] - line[0][1]) / 5))
-                yield from (point_on_curve(line, number / count) for number in range(1, count))
+            if source < target or (target, source) not in self._pairs:  # moves in both directions have one line
+                curve = (x, y), _, (end_x, end_y) = self.curve_between(source, target)
+                n_parts = max(2, int(hypot(end_x - x, end_y - y) / 5))
+                yield from (point_on_curve(curve, number / n_parts) for number in range(1, n_parts))
 
     def curve_between(self, source: str, target: str) -> Curve:
-        """Return the line from one place to another."""
-        (x, y), (column, row) = self.at[source], self.at[target]
-        middle = (x + column) / 2, (y + row) / 2
-        if (source, target) not in self._bent:
-            return (x, y), middle, (column, row)
+        """Return the line from one place to another, bent if it would pass other places."""
+        (x, y), (end_x, end_y) = self.at[source], self.at[target]
+        middle_x, middle_y = (x + end_x) / 2, (y + end_y) / 2
+        if (source, target) not in self._bent_pairs:
+            return (x, y), (middle_x, middle_y), (end_x, end_y)
         # The bend is on the same side in both directions.
-        side = self._bend if (x, y) < (column, row) else -self._bend
-        length = hypot(column - x, row - y)
-        return (x, y), (middle[0] + side * (row - y) / length, middle[1] - side * (column - x) / length), (column, row)
+        bend = self._bend if (x, y) < (end_x, end_y) else -self._bend
+        length = hypot(end_x - x, end_y - y)
+        control = middle_x + bend * (end_y - y) / length, middle_y - bend * (end_x - x) / length
+        return (x, y), control, (end_x, end_y)
 
     def path_data(self, source: str, target: str, *, half: bool = False) -> str:
         """Return the SVG path data of the line between two places, or of its first half."""
-        line = (x, y), (bent_x, bent_y), (column, row) = self.curve_between(source, target)
+        curve = (x, y), (control_x, control_y), (end_x, end_y) = self.curve_between(source, target)
         if half:
-            column, row = point_on_curve(line, 0.5)
-            bent_x, bent_y = (x + bent_x) / 2, (y + bent_y) / 2
-        bent = f"Q{bent_x:.4g} {bent_y:.4g} " if (source, target) in self._bent else "L"
-        return f"M{x:.4g} {y:.4g}{bent}{column:.4g} {row:.4g}"
+            end_x, end_y = point_on_curve(curve, 0.5)
+            control_x, control_y = (x + control_x) / 2, (y + control_y) / 2
+        command = f"Q{control_x:.4g} {control_y:.4g} " if (source, target) in self._bent_pairs else "L"
+        return f"M{x:.4g} {y:.4g}{command}{end_x:.4g} {end_y:.4g}"
 
     def move_path_data(self, source: str, target: str) -> str:
         """Return the SVG path data of a move: half of the line if the opposite move is drawn too."""
@@ -116,20 +128,21 @@ class MapLayout:
 
     def render_moves_and_places(self, cutoff: int) -> str:
         """Return the shapes of moves, places and names for a reader of the steps 0 to `cutoff`."""
-        best: dict[Pair, int] = dict.fromkeys(self._pairs, 0)  # an index of `_KINDS`
+        styles: dict[Pair, int] = dict.fromkeys(self._pairs, 0)  # index in `_STYLES` of each pair's best known move
         for edge in self._edges:
             if edge.source != edge.target:
                 pair = edge.source, edge.target
-                kind = 2 if is_reached(edge.forward, cutoff) else int(is_reached(edge.reverse, cutoff))
-                best[pair] = max(best[pair], kind)
+                style = 2 if is_reached(edge.forward, cutoff) else int(is_reached(edge.reverse, cutoff))
+                styles[pair] = max(styles[pair], style)
         parts: list[str] = []
-        for kind, (name, colour, wide, dash) in enumerate(_KINDS):
-            lines = (self.move_path_data(*pair) for pair, best_kind in best.items() if best_kind == kind)
+        for style, (name, colour, width, dash) in enumerate(_STYLES):
+            lines = (self.move_path_data(*pair) for pair, pair_style in styles.items() if pair_style == style)
             dashes = f'stroke-dasharray="{dash}"' if dash else ""
-            parts.append(path(f"textmap-{name}", colour, round(wide * self._thin, 2), lines, dashes))
-        heads = (self.arrow_head_data(*pair, 0.72, 4) for pair, kind in best.items() if kind and pair[::-1] not in best)
+            parts.append(path(f"textmap-{name}", colour, round(width * self._thin, 2), lines, dashes))
+        one_way_pairs = (pair for pair, style in styles.items() if style and pair[::-1] not in styles)
+        heads = (self.arrow_head_data(*pair, 0.72, 4) for pair in one_way_pairs)
         parts.append(path("textmap-head", "#5a6372", 0, heads))
-        reached_places = {place for pair, kind in best.items() if kind for place in pair}
+        reached_places = {place for pair, style in styles.items() if style for place in pair}
         dots: dict[bool, list[str]] = {True: [], False: []}
         for place, (x, y) in self.at.items():
             name = self.names.fitting.get(place)
@@ -164,7 +177,7 @@ def _name_text(name: Name) -> str:
     return f'<text x="{x:.4g}" y="{y:.4g}"{anchor}>{first}{more_lines}</text>'
 
 
-_APPROACH = 6  # moves of the walkthrough to draw before the one of a minigame
+_N_APPROACH = 6  # moves of the walkthrough that are drawn before the move of a minigame
 _UNREAD = "nothing could be read"
 _short = partial(clip_name, most=34)
 
@@ -182,11 +195,11 @@ class AnswerOverlay:
         approach: Last moves before the start.
         answered_moves: Moves in the answer that the map has.
         invented: Moves in the answer that the map does not have, as pairs of places.
-        right_moves: Moves with a right triplet.
-        missing_moves: Moves without a right triplet.
+        right_moves: Moves of the walkthrough for which the answers have a right triplet.
+        missing_moves: Moves of the walkthrough for which they have none.
         stops: Places where the answer ends.
-        turn: Number of the turn of the answer, from 1; 0 for none.
         crosses: Places of errors with the direction of the wrong move; (0, 0) if the place itself is wrong.
+        turn: Number of the turn of the answer, from 1; 0 without an answer, and where moves are not animated.
     """
 
     caption: str
@@ -228,34 +241,38 @@ def _scored_hops(turn: TurnRecord | None) -> Trajectory:
 def _route_overlay(question: MapQuestion, turn: TurnRecord | None) -> AnswerOverlay:
     """Return the overlay of a route question."""
     index, hops = move_index(question.map), _scored_hops(turn)
-    way = shortest_path_by_edges(question, question.map.edges)
+    shortest_path = shortest_path_by_edges(question, question.map.edges)
     caption = f"From {_short(question.source)} to {_short(question.target)}"
     answered_moves, crosses = list[Pair](), list[tuple[str, Cell]]()
-    places = frozenset({question.source})
+    places = frozenset({question.source})  # where the answer leads so far: an action can lead to several places
     rules = _rules_of_score(question, turn, hops)
     for number, hop in enumerate(hops, start=1):
         action = index.resolve_action(hop.action, places, rules)
-        steps = [(place, end) for place in sorted(places) for end in sorted(index.places_after((place,), action or ""))]
-        if not steps:
-            crosses = [(place, direction_and_certainty(action or hop.action)[0]) for place in sorted(places)]
+        moves = [(place, end) for place in sorted(places) for end in sorted(index.places_after((place,), action or ""))]
+        if not moves:
+            direction, _ = direction_and_certainty(action or hop.action)
+            crosses = [(place, direction) for place in sorted(places)]
             caption += f": move {number} of {len(hops)} leads nowhere"
             break
-        answered_moves += steps
-        places = frozenset(end for _, end in steps)
+        answered_moves += moves
+        places = frozenset(end for _, end in moves)
     else:
         if hops:
-            arrived = question.target in places
-            least = f" where {len(way)} would do" if way and len(way) < len(hops) else ""
-            moves = plural(len(hops), "move")
-            caption += f": right, {moves}{least}" if arrived else f": wrong, {moves} that lead elsewhere"
-            crosses = [] if arrived else [(place, (0, 0)) for place in sorted(places)]
+            n_shortest = len(shortest_path)
+            shorter_text = f" where {n_shortest} would do" if 0 < n_shortest < len(hops) else ""
+            n_moves_text = plural(len(hops), "move")
+            if question.target in places:
+                caption += f": right, {n_moves_text}{shorter_text}"
+            else:
+                caption += f": wrong, {n_moves_text} that lead elsewhere"
+                crosses = [(place, (0, 0)) for place in sorted(places)]
         elif turn is not None:
             caption += f": {_UNREAD}"
     return AnswerOverlay(
         caption=caption,
         start=question.source,
         target=question.target,
-        reference=[edge[:2] for edge in way],
+        reference=[(edge.source, edge.target) for edge in shortest_path],
         answered_moves=answered_moves,
         stops=sorted(places) if hops else (),
         crosses=crosses,
@@ -263,12 +280,12 @@ def _route_overlay(question: MapQuestion, turn: TurnRecord | None) -> AnswerOver
 
 
 def _rules_of_score(question: MapQuestion, turn: TurnRecord | None, hops: Trajectory) -> MatchingRules:
-    """Return the rules that a route was scored with: those that reproduce its outcome."""
+    """Return the rules that a route was scored with: the first that reproduce its outcome, otherwise the paper's."""
     index = move_index(question.map)
     for rules in (PAPER, SOUND):
         ends = index.places_after_actions(question.source, [hop.action for hop in hops], rules)
-        wrong = Outcome.UNPRODUCTIVE if ends else Outcome.ILLEGAL
-        if turn is not None and turn.outcome is (Outcome.OK if question.target in ends else wrong):
+        wrong_outcome = Outcome.UNPRODUCTIVE if ends else Outcome.ILLEGAL
+        if turn is not None and turn.outcome is (Outcome.OK if question.target in ends else wrong_outcome):
             return rules
     return PAPER
 
@@ -283,7 +300,8 @@ def _destination_overlay(question: MapQuestion, turn: TurnRecord | None) -> Answ
         if before is not None and after is not None and before != after:
             (answered_moves if index.has_move(*hop) else invented).append((before, after))
         elif before is not None and after is None:
-            crosses.append((before, direction_and_certainty(hop.action)[0]))
+            direction, _ = direction_and_certainty(hop.action)
+            crosses.append((before, direction))
     answer = index.find_place(hops[-1].after) if hops else None
     if answer is not None:
         # If the moves can lead to several places, all of them are right in "sound" only.
@@ -299,7 +317,7 @@ def _destination_overlay(question: MapQuestion, turn: TurnRecord | None) -> Answ
         caption=caption,
         start=question.source,
         right=question.target,
-        reference=[edge[:2] for edge in question.path],
+        reference=[(edge.source, edge.target) for edge in question.path],
         answered_moves=answered_moves,
         invented=invented,
         stops=() if answer is None else (answer,),
@@ -310,8 +328,8 @@ def _destination_overlay(question: MapQuestion, turn: TurnRecord | None) -> Answ
 def _minigame_overlay(game: Minigame, turn: TurnRecord | None) -> AnswerOverlay:
     """Return the overlay of a minigame."""
     action = None if turn is None else turn.carried_out
-    here, places = game.move.source, game.places
-    caption, crosses, ends = f"Step {game.step}, at {_short(here)}", list[tuple[str, Cell]](), list[str]()
+    current_place, crosses, ends = game.move.source, list[tuple[str, Cell]](), list[str]()
+    caption = f"Step {game.step}, at {_short(current_place)}"
     if turn is None:
         caption += ": what is next?"
     elif not isinstance(action, str):
@@ -321,15 +339,17 @@ def _minigame_overlay(game: Minigame, turn: TurnRecord | None) -> AnswerOverlay:
         ends = sorted({edge.target for edge in outgoing_moves(game) if edge.action == action})
         answer = clip_name(action, 30) if action in game.actions else "an action that is not listed"
         caption += f": {answer}, " + ("right" if is_right else "wrong")
-        crosses = [] if is_right else [(end, (0, 0)) for end in ends] or [(here, direction_and_certainty(action)[0])]
-    approach = [pair for pair in pairwise(places) if pair[0] != pair[1]]
+        if not is_right:
+            direction, _ = direction_and_certainty(action)
+            crosses = [(end, (0, 0)) for end in ends] or [(current_place, direction)]
+    approach = [(source, target) for source, target in pairwise(game.places) if source != target]
     return AnswerOverlay(
         caption=caption,
-        start=here,
+        start=current_place,
         right=game.move.target,
-        reference=[game.move[:2]],
-        approach=approach[-_APPROACH:],
-        answered_moves=[(here, end) for end in ends],
+        reference=[(game.move.source, game.move.target)],
+        approach=approach[-_N_APPROACH:],
+        answered_moves=[(current_place, end) for end in ends],
         stops=ends,
         crosses=crosses,
     )
@@ -338,36 +358,41 @@ def _minigame_overlay(game: Minigame, turn: TurnRecord | None) -> AnswerOverlay:
 def _extraction_overlays(
     task: Extraction, turns: Sequence[TurnRecord], counts: Sequence[int]
 ) -> Iterator[AnswerOverlay]:
-    """Yield the overlay after each number of scored steps; where all is asked at once, any but 0 means all steps."""
+    """Yield the overlay after each number of turns: of a step each, or of all steps where they were asked at once."""
     at_once = _was_asked_for_all_triplets(task, turns)
-    answers = [_scored_hops(turn) for turn in turns]
-    triplets: PlayerTriplets = tuple(
-        hop for hops in answers for hop in (hops if at_once or len(hops) == 1 else (None,))
-    )
-    first = 0 if at_once else EXAMPLES
-    truth = task.truth if at_once else task.truth[first : first + len(triplets)]
-    right = right_triplet_marks(
-        truth, triplets, in_place=not at_once or _was_scored_in_order(truth, triplets, turns[-1])
+    triplets: list[Hop | None] = []
+    for turn in turns:
+        hops = _scored_hops(turn)
+        triplets += hops if at_once or len(hops) == 1 else (None,)
+    n_examples = 0 if at_once else EXAMPLES
+    truth = task.truth if at_once else task.truth[n_examples : n_examples + len(triplets)]
+    marks = right_triplet_marks(
+        truth, tuple(triplets), in_place=not at_once or _was_scored_in_order(truth, tuple(triplets), turns[-1])
     )
     moves = [(hop.before, hop.after) for hop in truth]
-    examples = [(hop.before, hop.after) for hop in task.truth[:first] if hop.before != hop.after]
+    examples = [(hop.before, hop.after) for hop in task.truth[:n_examples] if hop.before != hop.after]
     for count in counts:
-        step_count = len(truth) if at_once and count else count
-        right_moves = {
-            move for move, mark in zip(moves[:step_count], right, strict=False) if mark and move[0] != move[1]
-        }
-        caption = f"{plural(task.cutoff, 'step')} at once" if at_once else f"Step {first + step_count} of {task.cutoff}"
-        if step_count:
-            caption += f": {sum(map(bool, right[:step_count]))} of {plural(step_count, 'triplet')} right"
-            unread = 0 if at_once else sum(hop is None for hop in triplets[:step_count])
-            caption += f", {unread} could not be read" if unread else "" if triplets else f", {_UNREAD}"
+        n_steps = len(truth) if at_once and count else count
+        moves_with_marks = zip(moves[:n_steps], marks, strict=False)
+        right_moves = {(before, after) for (before, after), mark in moves_with_marks if mark and before != after}
+        missing_moves = {(before, after) for before, after in moves[:n_steps] if before != after} - right_moves
+        caption = (
+            f"{plural(task.cutoff, 'step')} at once" if at_once else f"Step {n_examples + n_steps} of {task.cutoff}"
+        )
+        if n_steps:
+            caption += f": {sum(map(bool, marks[:n_steps]))} of {plural(n_steps, 'triplet')} right"
+            n_unread = 0 if at_once else sum(hop is None for hop in triplets[:n_steps])
+            if n_unread:
+                caption += f", {n_unread} could not be read"
+            elif not triplets:
+                caption += f", {_UNREAD}"
         yield AnswerOverlay(
             caption=caption,
             start=task.truth[0].before,
             approach=examples,
             right_moves=sorted(right_moves),
-            missing_moves=sorted({move for move in moves[:step_count] if move[0] != move[1]} - right_moves),
-            stops=[] if at_once or not count else [truth[step_count - 1].after],
+            missing_moves=sorted(missing_moves),
+            stops=[] if at_once or not count else [truth[n_steps - 1].after],
         )
 
 
@@ -375,14 +400,14 @@ def _was_asked_for_all_triplets(task: Extraction, turns: Sequence[TurnRecord]) -
     """Return whether one answer had to give all triplets, inferred from how the first answer was scored."""
     if len(turns) != 1:
         return False
-    triplets, right, reward = _scored_hops(turns[0]), turns[0].events.get("right"), turns[0].reward
-    if right is None:
+    triplets, right_share, reward = _scored_hops(turns[0]), turns[0].events.get("right"), turns[0].reward
+    if right_share is None:
         return not triplets  # in mode "steps", an answer with several triplets is rejected
     # In mode "steps", the reward of a triplet is its share of the steps.
-    return len(triplets) > 1 or (task.cutoff > EXAMPLES + 1 and right in (0, reward))
+    return len(triplets) > 1 or (task.cutoff > EXAMPLES + 1 and right_share in (0, reward))
 
 
 def _was_scored_in_order(truth: Trajectory, triplets: PlayerTriplets, turn: TurnRecord) -> bool:
     """Return whether triplets were compared with the steps one by one, inferred from the score."""
-    right = right_triplet_marks(truth, triplets, in_place=True)
-    return fmean(right) == turn.events.get("right", fmean(right))
+    score = fmean(right_triplet_marks(truth, triplets, in_place=True))
+    return score == turn.events.get("right", score)

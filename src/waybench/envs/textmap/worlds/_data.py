@@ -9,21 +9,22 @@ from waybench.core import Stream, UsageError
 LEAST_PLACES = 4
 EXITS = ("list", "none", "prose")
 DIRECTIONS = ("north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest", "up", "down")
-_PAIRS = (("enter ", "exit "), ("climb ", "descend "), ("board ", "leave "), ("crawl into ", "crawl out of "))
+_OPPOSITES = (("enter ", "exit "), ("climb ", "descend "), ("board ", "leave "), ("crawl into ", "crawl out of "))
 _BOTH_WAYS = ("squeeze through ", "swim across ", "step through ", "jump over ")
 _BARE = {"in": "out", "out": "in", "up": "down", "down": "up"} | {
     direction: DIRECTIONS[(number + 4) % 8] for number, direction in enumerate(DIRECTIONS[:8])
 }
 # Prefix of a move -> prefix of the opposite move; no prefix is a prefix of another one.
 _BACK = {
-    **{there: back for there, back in _PAIRS},
-    **{back: there for there, back in _PAIRS},
-    **{way: way for way in _BOTH_WAYS},
+    **{there: back for there, back in _OPPOSITES},
+    **{back: there for there, back in _OPPOSITES},
+    **{prefix: prefix for prefix in _BOTH_WAYS},
 }
 ONE_WAY_VERBS = ("slide down", "jump into", "drop through", "dive into", "step onto")
-MOVING_VERBS = frozenset(way.split()[0] for way in (*_BACK, *ONE_WAY_VERBS, "go "))
+MOVING_VERBS = frozenset(phrase.split()[0] for phrase in (*_BACK, *ONE_WAY_VERBS, "go "))
 _STRAIGHT = ("north", "east", "south", "west")
-_FAR = 1_000  # distance between places without a direction, so that each has free cells around it
+_FAR = 1_000  # cells between places without a direction, so that each has free cells around it
+_MOST_NUMBER_DISTANCE = 12  # between the numbers of places that a winding or special link joins, so that it stays local
 
 
 def opposite_action(action: str) -> str | None:
@@ -201,16 +202,18 @@ def name_places(
     used = {"darkness", *(name.lower() for name, _ in fixed_names.values())}
     order = list(range(count))
     rng.shuffle(order)
-    alike = sorted(order, key=lambda number: number in fixed_names)[: round(confusable * count)]
-    alike.sort(key=lambda number: themes[number].nouns)  # groups places of one theme
-    while alike:
-        if len(alike) == 1:  # a single name cannot be confused
-            alike += [number for number in order if number not in names and number not in alike][:1]
+    confusables = sorted(order, key=lambda number: number in fixed_names)[: round(confusable * count)]
+    confusables.sort(key=lambda number: themes[number].nouns)  # groups places of one theme
+    while confusables:
+        if len(confusables) == 1:  # a single name cannot be confused
+            confusables += [number for number in order if number not in names and number not in confusables][:1]
         size = 2 + rng.below(3)
-        group = alike[:size] if len(alike) - size != 1 else alike[: size + 1]
+        if len(confusables) - size == 1:
+            size += 1  # no place is left over alone
+        group = confusables[:size]
         for number, name in zip(group, _draw_similar_names(themes[group[0]], len(group), used, rng), strict=False):
             names[number] = name
-        alike = [number for number in alike if number not in names]
+        confusables = [number for number in confusables if number not in names]
     for number in order:
         if number not in names:
             names[number] = (
@@ -230,12 +233,12 @@ def _draw_similar_names(theme: Theme, size: int, used: set[str], rng: Stream) ->
     while True:
         if rng.below(4):
             noun = rng.choice(theme.nouns)
-            names = [(f"{like} {noun}", noun.lower()) for like in rng.choice(_NAMES["families"])]
+            names = [(f"{adjective} {noun}", noun.lower()) for adjective in rng.choice(_NAMES["families"])]
         else:
-            like = rng.choice(theme.adjectives)
-            names = [(f"{like} {noun}", noun.lower()) for noun in rng.choice(_NAMES["endings"])]
+            adjective = rng.choice(theme.adjectives)
+            names = [(f"{adjective} {noun}", noun.lower()) for noun in rng.choice(_NAMES["endings"])]
         rng.shuffle(names)
-        names = [name for name in names if name[0].lower() not in used]
+        names = [(name, noun) for name, noun in names if name.lower() not in used]
         if len(names) > 1:
             names = names[:size]
             used.update(name.lower() for name, _ in names)
@@ -246,7 +249,7 @@ def _draw_plain_name(theme: Theme, used: set[str], rng: Stream) -> tuple[str, st
     """Draw a name and its noun that no other place has."""
     while True:
         noun = rng.choice(theme.nouns)
-        draw = rng.below(20)
+        draw = rng.below(20)  # of 20: 8 a noun alone, 11 with an adjective, 1 with an owner
         if draw < 8:
             name = noun
         elif draw < 19:
@@ -303,11 +306,11 @@ def make_layout(style: WorldStyle, regions: int, rng: Stream) -> PlaceLinks:
     """Generate the layout of a world with this number of regions, each of consecutive connected places."""
     count = style.places
     layout = PlaceLinks([number * regions // count for number in range(count)], used=[set() for _ in range(count)])
-    n_links = count - 1 + max(1, count * (15 + rng.below(30)) // 100)
-    special = [number < round(style.special * n_links) for number in range(n_links)]
-    rng.shuffle(special)
-    cells = _place_on_grid(layout, special[: count - 1], rng)
-    _close_loops(layout, cells, special[count - 1 :], rng)
+    n_links = count - 1 + max(1, count * (15 + rng.below(30)) // 100)  # a tree, and 15 to 44 % of loops
+    are_special = [number < round(style.special * n_links) for number in range(n_links)]
+    rng.shuffle(are_special)
+    cells = _place_on_grid(layout, are_special[: count - 1], rng)
+    _close_loops(layout, cells, are_special[count - 1 :], rng)
     _make_one_way(layout, round(style.one_way * len(layout.links)), rng)
     return layout
 
@@ -318,36 +321,38 @@ def _neighbour_cell(cell: Cell, direction: str) -> Cell:
     return cell[0] + x, cell[1] + y, cell[2] + z
 
 
-def _place_on_grid(layout: PlaceLinks, special: list[bool], rng: Stream) -> list[Cell]:
+def _place_on_grid(layout: PlaceLinks, are_special: list[bool], rng: Stream) -> list[Cell]:
     """Add each place next to an earlier one; return the cells."""
     cells: list[Cell] = [(0, 0, 0)]
-    taken = {cells[0]}
-    slanted = rng.below(3)  # some games have no northeast at all
-    directions = [*_STRAIGHT * 4, *DIRECTIONS[1:8:2] * slanted, "up", "down"]
-    first: dict[int, int] = {}
+    occupied = {cells[0]}
+    diagonal_weight = rng.below(3)  # some games have no northeast at all
+    directions = [*_STRAIGHT * 4, *DIRECTIONS[1:8:2] * diagonal_weight, "up", "down"]
+    region_starts: dict[int, int] = {}  # region -> its first place
     for number in range(1, len(layout.regions)):
-        region = layout.regions[number]
-        begin = first.setdefault(region, number)
-        if special[number - 1]:
-            parent = _draw_parent(begin, number, rng)
+        start = region_starts.setdefault(layout.regions[number], number)
+        if are_special[number - 1]:
+            parent = _draw_parent(start, number, rng)
             layout.links.append(Link(parent, number, "", "", True))
             cells.append((_FAR * number, 0, 0))
         else:
-            parent, direction = _draw_parent(begin, number, rng), rng.choice(directions)
-            while _neighbour_cell(cells[parent], direction) in taken:  # there is always a free cell at the border
-                begin = max(0, begin - 1)
-                parent, direction = _draw_parent(begin, number, rng), rng.choice(directions)
+            parent, direction = _draw_parent(start, number, rng), rng.choice(directions)
+            while _neighbour_cell(cells[parent], direction) in occupied:  # there is always a free cell at the border
+                start = max(0, start - 1)
+                parent, direction = _draw_parent(start, number, rng), rng.choice(directions)
             _add_link(layout, Link(parent, number, direction, opposite_action(direction), True))
             cells.append(_neighbour_cell(cells[parent], direction))
-        taken.add(cells[-1])
+        occupied.add(cells[-1])
     return cells
 
 
-def _draw_parent(begin: int, number: int, rng: Stream) -> int:
-    """Draw the parent of a place: often the last place, mostly one of the same region."""
+def _draw_parent(start: int, number: int, rng: Stream) -> int:
+    """Draw the parent of a place among earlier places: the last one in half of the cases, otherwise from `start` on.
+
+    The first place of a region, whose number is `start`, has any earlier place as its parent.
+    """
     if rng.below(2):
         return number - 1
-    return rng.below(number) if begin == number else begin + rng.below(number - begin)
+    return rng.below(number) if start == number else start + rng.below(number - start)
 
 
 def _add_link(layout: PlaceLinks, link: Link) -> None:
@@ -357,36 +362,40 @@ def _add_link(layout: PlaceLinks, link: Link) -> None:
     layout.used[link.target].add(link.back or "")
 
 
-def _close_loops(layout: PlaceLinks, cells: list[Cell], special: list[bool], rng: Stream) -> None:
+def _close_loops(layout: PlaceLinks, cells: list[Cell], are_special: list[bool], rng: Stream) -> None:
     """Add links between existing places, so that many places have several paths to them."""
-    linked = {ends for link in layout.links for ends in ((link.source, link.target), (link.target, link.source))}
-    where = {cell: number for number, cell in enumerate(cells)}
-    near: list[tuple[int, str, int]] = []
+    linked_pairs = {(link.source, link.target) for link in layout.links}
+    linked_pairs |= {(link.target, link.source) for link in layout.links}
+    places_by_cell = {cell: number for number, cell in enumerate(cells)}
+    neighbours: list[tuple[int, str, int]] = []  # unlinked neighbouring places and the direction between them
     for source, cell in enumerate(cells):
-        for direction in (*DIRECTIONS[:4], "up"):
-            target = where.get(_neighbour_cell(cell, direction))
-            if target is not None and (source, target) not in linked:
-                near.append((source, direction, target))
-    rng.shuffle(near)
-    near.sort(key=lambda candidate: candidate[1] in _STRAIGHT)  # popped from the end, so straight first
-    for is_special in special:
+        for direction in (*DIRECTIONS[:4], "up"):  # the other directions are these ones' opposites
+            target = places_by_cell.get(_neighbour_cell(cell, direction))
+            if target is not None and (source, target) not in linked_pairs:
+                neighbours.append((source, direction, target))
+    rng.shuffle(neighbours)
+    neighbours.sort(key=lambda candidate: candidate[1] in _STRAIGHT)  # popped from the end, so straight first
+    for is_special in are_special:
         if is_special:
             source = rng.below(len(cells))
-            target = (source + 1 + rng.below(min(len(cells) - 1, 12))) % len(cells)
+            target = (source + 1 + rng.below(min(len(cells) - 1, _MOST_NUMBER_DISTANCE))) % len(cells)
             layout.links.append(Link(source, target, "", "", False))
-        elif near:
-            source, direction, target = near.pop()
+        elif neighbours:
+            source, direction, target = neighbours.pop()
             _add_link(layout, Link(source, target, direction, opposite_action(direction), False))
         else:
             _link_distant_places(layout, rng)
 
 
 def _link_distant_places(layout: PlaceLinks, rng: Stream) -> None:
-    """Link two places by an unused direction; they need not be neighbours, since passages can wind."""
+    """Link two places by an unused direction; they need not be neighbours, since passages can wind.
+
+    Nothing is added if 200 draws find no such direction.
+    """
     count = len(layout.regions)
     for _ in range(200):
         source, direction = rng.below(count), rng.choice(_STRAIGHT)
-        target = (source + 1 + rng.below(min(count - 1, 12))) % count
+        target = (source + 1 + rng.below(min(count - 1, _MOST_NUMBER_DISTANCE))) % count
         back = opposite_action(direction) or ""
         if direction not in layout.used[source] and back not in layout.used[target]:
             _add_link(layout, Link(source, target, direction, back, False))
@@ -399,39 +408,37 @@ def _make_one_way(layout: PlaceLinks, count: int, rng: Stream) -> None:
     If that would cut off a place, the link gets a way back in another direction, so that every place can still be
     reached from every other.
     """
-    ways: list[list[int]] = [[] for _ in layout.regions]
+    neighbours: list[list[int]] = [[] for _ in layout.regions]
     for link in layout.links:
-        ways[link.source].append(link.target)
-        ways[link.target].append(link.source)
+        neighbours[link.source].append(link.target)
+        neighbours[link.target].append(link.source)
     links = list(layout.links)
     rng.shuffle(links)
     for link in links[:count]:
-        if not link.fresh and rng.below(2):
+        if not link.fresh and rng.below(2):  # a place named after its fresh link keeps the way to it
             link.source, link.target, link.there, link.back = link.target, link.source, link.back or "", link.there
         layout.used[link.target].discard(link.back or "")
-        ways[link.target].remove(link.source)
-        if _is_reachable(ways, link.target, link.source):
+        neighbours[link.target].remove(link.source)
+        if _is_reachable(neighbours, link.target, link.source):
             link.back, link.one_way = None, True
             continue
-        ways[link.target].append(link.source)
-        free = [
-            direction
-            for direction in DIRECTIONS
-            if direction not in layout.used[link.target] | {opposite_action(link.there)}
-        ]
-        link.one_way = bool(free)
-        link.back = rng.choice(free) if free else link.back
+        neighbours[link.target].append(link.source)
+        unusable_directions = layout.used[link.target] | {opposite_action(link.there)}
+        free_directions = [direction for direction in DIRECTIONS if direction not in unusable_directions]
+        if free_directions:
+            link.back = rng.choice(free_directions)
+        link.one_way = bool(free_directions)
         layout.used[link.target].add(link.back or "")
 
 
-def _is_reachable(ways: list[list[int]], source: int, target: int) -> bool:
-    """Return whether a place can be reached from another one."""
-    seen, queue = {source}, deque([source])
+def _is_reachable(neighbours: list[list[int]], source: int, target: int) -> bool:
+    """Return whether `target` can be reached from `source`, by the places that each place's exits lead to."""
+    visited, queue = {source}, deque([source])
     while queue:
-        for place in ways[queue.popleft()]:
+        for place in neighbours[queue.popleft()]:
             if place == target:
                 return True
-            if place not in seen:
-                seen.add(place)
+            if place not in visited:
+                visited.add(place)
                 queue.append(place)
     return False

@@ -26,8 +26,9 @@ LOWEST_LEVEL, HIGHEST_LEVEL = LEAST_PLACES, 400  # numbers of places
 LOWEST_CLASS, HIGHEST_CLASS = 1, 7
 MOST_STEPS = 5_000  # fewer than the number that stands for "never"
 _LONGEST_TRIP = 4  # moves away from the route before turning back
-_WORLDS = 1_000  # most additional worlds to try if a world has too few instances
-_EMPTY = 30  # consecutive worlds without instances before giving up
+_MOST_EXTRA_WORLDS = 1_000  # to try if a world has too few instances
+_MOST_EMPTY_WORLDS = 30  # consecutive worlds without instances before giving up
+_LAMP_SPARE = 6  # spare steps from which the lamp may be put out, since it has to be lit again
 IDLE = ("wait", "listen", "smell", "look", "inventory", "jump")
 
 T = TypeVar("T")
@@ -37,7 +38,7 @@ CutoffFunction = Callable[[PlaceMap], int]  # map -> last step that is shown
 
 
 def draw_walkthrough(
-    play: WorldEngine, rng: Stream, steps: int, *, visit_all: bool = False
+    engine: WorldEngine, rng: Stream, steps: int, *, visit_all: bool = False
 ) -> tuple[tuple[str, CommandResult], ...]:
     """Generate a walkthrough of a world: its opening as "Init", and `steps` commands with their results.
 
@@ -47,59 +48,63 @@ def draw_walkthrough(
     """
     if not 1 <= steps <= MOST_STEPS:
         raise UsageError(f"steps is {steps}: give a number of steps from 1 to {MOST_STEPS}")
-    return tuple(_Walker(play, rng, steps).make_walkthrough(visit_all))
+    return tuple(_Walker(engine, rng, steps).make_walkthrough(visit_all))
 
 
-def _path_to_nearest(ways: Callable[[int], Iterable[Exit]], begin: int, is_target: Callable[[int], bool]) -> list[Exit]:
+def _path_to_nearest(
+    exits_of: Callable[[int], Iterable[Exit]], start: int, is_target: Callable[[int], bool]
+) -> list[Exit]:
     """Return a shortest path from a place to a different place that is a target; empty if there is none."""
-    arrivals: dict[int, Exit | None] = {begin: None}
-    queue = deque([begin])
+    arrivals: dict[int, Exit | None] = {start: None}  # place -> the exit that reaches it first
+    queue = deque([start])
     while queue:
-        for way in ways(queue.popleft()):
-            if way.target in arrivals:
+        for exit_ in exits_of(queue.popleft()):
+            if exit_.target in arrivals:
                 continue
-            arrivals[way.target] = way
-            if is_target(way.target):
-                path = [way]
-                while (last := arrivals[path[-1].source]) is not None:
-                    path.append(last)
-                return path[::-1]
-            queue.append(way.target)
+            arrivals[exit_.target] = exit_
+            if is_target(exit_.target):
+                reversed_path = [exit_]
+                while (arrival := arrivals[reversed_path[-1].source]) is not None:
+                    reversed_path.append(arrival)
+                return reversed_path[::-1]
+            queue.append(exit_.target)
     return []
 
 
 class _Walker:
     """Generator of one walkthrough."""
 
-    def __init__(self, play: WorldEngine, rng: Stream, steps: int) -> None:
-        self._play, self._rng, self._limit = play, rng, steps
-        self._world = world = play.world
-        self._ways: list[list[Exit]] = [[] for _ in world.places]
-        for way in world.exits:
-            self._ways[way.source].append(way)
-        for ways in self._ways:
-            rng.shuffle(ways)
-        turn = self._play.begin()
-        self._now = turn.after
+    def __init__(self, engine: WorldEngine, rng: Stream, steps: int) -> None:
+        self._engine, self._rng, self._limit = engine, rng, steps
+        self._world = world = engine.world
+        self._exits: list[list[Exit]] = [[] for _ in world.places]  # of each place
+        for exit_ in world.exits:
+            self._exits[exit_.source].append(exit_)
+        for exits in self._exits:
+            rng.shuffle(exits)
+        result = self._engine.begin()
+        self._now = result.after
         self._visited = {self._now.place}
-        self._turns = [("Init", turn)]
+        self._turns = [("Init", result)]
         self._route = self._find_route()
-        self._ahead = len(self._route)  # remaining moves of the route
+        self._n_route_moves_left = len(self._route)
         # Bit mask of the doors on the route.
-        self._doors = sum(1 << door for door in {way.door for way in self._route} if door is not None)
-        unused = self._choose_unused_exits()
-        self._detours = [[way for way in ways if way not in unused] for ways in self._ways]
+        self._route_doors = sum(1 << door for door in {exit_.door for exit_ in self._route} if door is not None)
+        unused_exits = self._choose_unused_exits()
+        self._detour_exits = [[exit_ for exit_ in exits if exit_ not in unused_exits] for exits in self._exits]
 
     def make_walkthrough(self, visit_all: bool) -> list[tuple[str, CommandResult]]:
         """Make all steps, and more if needed to visit all places; return the commands with their results."""
         if visit_all and self._spare_steps < 0:
             self._limit = min(self._limit - self._spare_steps, MOST_STEPS)
-        for way in self._route:
+        for exit_ in self._route:
             self._take_lamp()
-            share, extra = divmod(max(0, self._spare_steps), self._ahead + 1)
-            self._make_detours(self._rng.below(2 * share + 1) + (self._rng.below(self._ahead + 1) < extra))
-            self._make_route_move(way)
-            self._ahead -= 1
+            # Spare steps are spread evenly over the rest of the route, on average: `share` each, `extra` once more.
+            n_stops = self._n_route_moves_left + 1
+            share, extra = divmod(max(0, self._spare_steps), n_stops)
+            self._make_detours(self._rng.below(2 * share + 1) + (self._rng.below(n_stops) < extra))
+            self._make_route_move(exit_)
+            self._n_route_moves_left -= 1
         self._take_lamp()
         self._make_detours(self._steps_left)
         return self._turns
@@ -108,25 +113,26 @@ class _Walker:
         """Return a route to every place: first to the lamp, then always to the nearest new place."""
         place, visited = self._now.place, {self._now.place}
         route: list[Exit] = []
-        lamp = self._world.things[self._world.lamp].place if self._world.lamp >= 0 else -1
-        if lamp not in (-1, place):
-            route = [next(way for way in self._ways[place] if way.target == lamp and way.door is None)]
-            visited.add(lamp)
+        lamp_place = self._world.things[self._world.lamp].place if self._world.lamp >= 0 else -1
+        if lamp_place not in (-1, place):  # a lamp that is not carried lies at the first place or at a neighbour
+            exits_to_lamp = (exit_ for exit_ in self._exits[place] if exit_.target == lamp_place and exit_.door is None)
+            route = [next(exits_to_lamp)]
+            visited.add(lamp_place)
         while len(visited) < len(self._world.places):
             place = route[-1].target if route else place
-            route += _path_to_nearest(self._ways.__getitem__, place, lambda target: target not in visited)
+            route += _path_to_nearest(self._exits.__getitem__, place, lambda target: target not in visited)
             visited.add(route[-1].target)
         return route
 
     def _choose_unused_exits(self) -> set[Exit]:
-        """Draw the exits that are never taken, among those that the route does not use."""
+        """Draw the exits that are never taken: half of the exits that the route does not use."""
         route = set(self._route)
-        unused = [way for ways in self._ways for way in ways if way not in route]
-        self._rng.shuffle(unused)
+        candidates = [exit_ for exits in self._exits for exit_ in exits if exit_ not in route]
+        self._rng.shuffle(candidates)
         # Keep one exit of the last place usable, so that detours are possible there.
-        last = next((way for way in unused if way.source == self._route[-1].target), None)
-        unused.sort(key=lambda way: way is last)
-        return set(unused[: (len(unused) + 1) // 2])
+        kept_exit = next((exit_ for exit_ in candidates if exit_.source == self._route[-1].target), None)
+        candidates.sort(key=lambda exit_: exit_ is kept_exit)
+        return set(candidates[: (len(candidates) + 1) // 2])
 
     @property
     def _steps_left(self) -> int:
@@ -136,18 +142,19 @@ class _Walker:
     @property
     def _spare_steps(self) -> int:
         """Number of steps that the route does not need; negative if the route is too long."""
-        closed = (self._doors & ~self._now.opened).bit_count()
+        n_closed_doors = (self._route_doors & ~self._now.opened).bit_count()
         lamp = self._world.lamp
-        light = 0 if lamp < 0 else (not self._now.lit) + (not self._now.taken >> lamp & 1)
-        return self._steps_left - self._ahead - closed - light
+        # Taking the lamp and lighting it.
+        n_lamp_commands = 0 if lamp < 0 else (not self._now.lit) + (not self._now.taken >> lamp & 1)
+        return self._steps_left - self._n_route_moves_left - n_closed_doors - n_lamp_commands
 
     def _execute(self, action: str) -> None:
         """Execute a command, if there are steps left."""
         if self._steps_left:
-            turn = self._play.act(self._now, action)
-            self._now = turn.after
+            result = self._engine.act(self._now, action)
+            self._now = result.after
             self._visited.add(self._now.place)
-            self._turns.append((action, turn))
+            self._turns.append((action, result))
 
     def _take_lamp(self) -> None:
         """Take the lamp, if it is here."""
@@ -155,111 +162,117 @@ class _Walker:
         if lamp >= 0 and self._world.things[lamp].place == self._now.place and not self._now.taken >> lamp & 1:
             self._execute(f"take {self._world.things[lamp].name}")
 
-    def _make_route_move(self, way: Exit) -> None:
+    def _make_route_move(self, exit_: Exit) -> None:
         """Make a move of the route, with the commands that it needs."""
-        if way.door is not None and not self._now.opened >> way.door & 1:
+        if exit_.door is not None and not self._now.opened >> exit_.door & 1:
             if self._spare_steps > 0 and self._rng.below(3) == 0:
-                self._execute(way.action)  # finds the door closed
-            self._execute(f"open {self._world.doors[way.door]}")
+                self._execute(exit_.action)  # finds the door closed
+            self._execute(f"open {self._world.doors[exit_.door]}")
         lamp = self._world.things[self._world.lamp].name if self._world.lamp >= 0 else ""
-        unlit = self._world.places[way.target].dark and not self._now.lit
+        unlit = self._world.places[exit_.target].dark and not self._now.lit
         if unlit and (self._steps_left < 2 or self._rng.below(4) == 0):
             self._execute(f"light {lamp}")
-        self._execute(way.action)
-        if self._play.dark(self._now):
+        self._execute(exit_.action)
+        if self._engine.dark(self._now):
             for _ in range(min(self._rng.below(3), max(0, self._spare_steps))):
                 self._execute(self._random_command_without_move())
             self._execute(f"light {lamp}")
-        elif self._now.lit and self._spare_steps >= 6 and self._rng.below(2):
+        elif self._now.lit and self._spare_steps >= _LAMP_SPARE and self._rng.below(2):
             self._execute(f"extinguish {lamp}")  # so that the next dark place is dark again
 
     def _make_detours(self, count: int) -> None:
-        """Make about `count` steps off the route, and no more than are spare."""
-        end = len(self._turns) + count
-        while len(self._turns) < end and self._spare_steps > 0:
+        """Make about `count` steps off the route, and no more than the spare steps."""
+        n_turns = len(self._turns) + count
+        while len(self._turns) < n_turns and self._spare_steps > 0:
             if self._rng.below(2) or not self._make_round_trip():
                 self._execute(self._random_command_without_move())
 
     def _exits_for_detours(self, place: int) -> list[Exit]:
         """Return the exits that a detour can take: to visited places, not into the dark, without closed doors."""
         return [
-            way
-            for way in self._detours[place]
-            if way.target in self._visited
-            and (self._now.lit or not self._world.places[way.target].dark)
-            and (way.door is None or self._now.opened >> way.door & 1)
+            exit_
+            for exit_ in self._detour_exits[place]
+            if exit_.target in self._visited
+            and (self._now.lit or not self._world.places[exit_.target].dark)
+            and (exit_.door is None or self._now.opened >> exit_.door & 1)
         ]
 
     def _make_round_trip(self) -> bool:
-        """Make a round trip; return whether that was possible."""
-        home = place = self._now.place
-        out: list[Exit] = []
+        """Make a round trip from the current place and back to it; return whether that was possible."""
+        start = place = self._now.place
+        trip: list[Exit] = []
         for _ in range(1 + self._rng.below(_LONGEST_TRIP)):
-            ways = self._exits_for_detours(place)
-            if not ways:
+            exits = self._exits_for_detours(place)
+            if not exits:
                 break
-            out.append(self._rng.choice(ways))
-            place = out[-1].target
-        back = [] if place == home else _path_to_nearest(self._exits_for_detours, place, lambda target: target == home)
-        if not out or len(out) + len(back) > self._spare_steps or (place != home and not back):
+            trip.append(self._rng.choice(exits))
+            place = trip[-1].target
+        if place != start:
+            path_back = _path_to_nearest(self._exits_for_detours, place, lambda target: target == start)
+            if not path_back:
+                return False
+            trip += path_back
+        if not trip or len(trip) > self._spare_steps:
             return False
-        for way in out + back:
-            self._execute(way.action)
+        for exit_ in trip:
+            self._execute(exit_.action)
         return True
 
     def _random_command_without_move(self) -> str:
         """Return a command that leads nowhere."""
-        draw = self._rng.below(10)
-        things = [] if self._play.dark(self._now) else self._play.names_of_things_here(self._now)
-        doors = [way.door for way in self._ways[self._now.place] if way.door is not None]
+        draw = self._rng.below(10)  # of 10: 4 about a thing, 1 about a door, 2 blocked moves, 3 idle
+        things = [] if self._engine.dark(self._now) else self._engine.names_of_things_here(self._now)
+        exits = self._exits[self._now.place]
+        doors = [exit_.door for exit_ in exits if exit_.door is not None]
         if draw < 4 and things:
             thing = self._rng.choice(things)
             return f"{self._rng.choice(('examine', 'examine', 'take', 'search'))} {thing}"
         if draw == 4 and doors:
             return f"open {self._world.doors[self._rng.choice(doors)]}"
         if draw < 7:
-            ways = {way.action for way in self._ways[self._now.place]}
-            blocked = [direction for direction in DIRECTIONS if direction not in ways]
-            if blocked:
-                return self._rng.choice(blocked)
+            actions = {exit_.action for exit_ in exits}
+            blocked_directions = [direction for direction in DIRECTIONS if direction not in actions]
+            if blocked_directions:
+                return self._rng.choice(blocked_directions)
         return self._rng.choice(IDLE)
 
 
-def learn_map(play: WorldEngine, turns: Sequence[tuple[str, CommandResult]]) -> PlaceMap:
+def learn_map(engine: WorldEngine, turns: Sequence[tuple[str, CommandResult]]) -> PlaceMap:
     """Return the map that can be learned from a walkthrough of a world, by `draw_walkthrough`.
 
-    After each move that has an opposite, such as "north" or "enter hut", the opposite is tried, and only if it leads
-    back, the map has it as a move that can be inferred. Names are in lower case, as in the published maps. Places and
-    actions are in random order, so that the order gives no information.
+    After each move that has an opposite, such as "north" or "enter hut", the opposite is tried; if it leads back, the
+    map has it as a move that can be inferred. Names are in lower case, as in the published maps. Places and actions are
+    in random order, so that the order gives no information.
     """
-    names = [place.name.lower() for place in play.world.places]
-    now, named_at = turns[0][1].after, [0 if turns[0][1].shows_name else NEVER]
+    names = [place.name.lower() for place in engine.world.places]
+    (_, opening), *later_turns = turns
+    now, named_at = opening.after, [0 if opening.shows_name else NEVER]  # the step that names the place of each stay
     places = {names[now.place]}
     traversals: list[Traversal] = []
     inferred: dict[Move, int] = {}
     tried_moves: set[Move] = set()
-    for number, (action, turn) in enumerate(turns[1:], 1):
-        before, now = now, turn.after
+    for number, (action, result) in enumerate(later_turns, 1):
+        before, now = now, result.after
         if now.place != before.place:
             source, target = names[before.place], names[now.place]
             move = (source, action, target)
             traversals.append(Traversal(number, move, (len(named_at) - 1, len(named_at))))
             named_at.append(NEVER)
             places.add(target)
-            back = None if move in tried_moves else opposite_action(action)
+            opposite = None if move in tried_moves else opposite_action(action)
             tried_moves.add(move)
-            if back is not None and play.place_after_move(now, back) == before.place:
-                inferred[target, back, source] = len(traversals) - 1
-        if turn.shows_name:
+            if opposite is not None and engine.place_after_move(now, opposite) == before.place:
+                inferred[target, opposite, source] = len(traversals) - 1
+        if result.shows_name:
             named_at[-1] = min(named_at[-1], number)
     edges = edges_of_traversals(traversals, named_at, inferred)
-    rng = Stream("textmap/order", play.world.seed)
+    rng = Stream("textmap/order", engine.world.seed)
     place_names = sorted(places)
     actions = sorted({edge.action for edge in edges})
     rng.shuffle(place_names)
     rng.shuffle(actions)
-    steps = [WalkthroughStep(number, action, turn.text) for number, (action, turn) in enumerate(turns)]
-    return PlaceMap(play.world.name, tuple(place_names), tuple(actions), edges, tuple(steps))
+    steps = [WalkthroughStep(number, action, result.text) for number, (action, result) in enumerate(turns)]
+    return PlaceMap(engine.world.name, tuple(place_names), tuple(actions), edges, tuple(steps))
 
 
 def _share_option(name: str, doc: str) -> Option:
@@ -317,10 +330,11 @@ def world_item(key: str, level: int, options: Mapping[str, Json], index: int) ->
     prose = _value_or_default(options["prose"], defaults["prose"])
     exits = exits if options["exits"] == "any" else str(options["exits"])
     style = WorldStyle(places=level, **shares, prose=prose, exits=exits, brief=brief)
-    about = max(20, level * (230 + rng.below(41)) // 100)
-    play = WorldEngine(make_world(rng, style, f"{level}-{index}"))
-    turns = draw_walkthrough(play, rng, _value_or_default(options["steps"], about), visit_all=options["steps"] is None)
-    return learn_map(play, turns), play.world
+    default_steps = max(20, level * (230 + rng.below(41)) // 100)  # 2.3 to 2.7 times the number of places
+    engine = WorldEngine(make_world(rng, style, f"{level}-{index}"))
+    n_steps = _value_or_default(options["steps"], default_steps)
+    turns = draw_walkthrough(engine, rng, n_steps, visit_all=options["steps"] is None)
+    return learn_map(engine, turns), engine.world
 
 
 def _value_or_default(value: Json, default: T) -> T:
@@ -329,7 +343,7 @@ def _value_or_default(value: Json, default: T) -> T:
 
 
 class Ask(Protocol[Q]):
-    """Makes the instances about one map."""
+    """A function that makes the instances about one map."""
 
     def __call__(
         self,
@@ -383,15 +397,15 @@ class WorldItems(Source[M]):
         """
         world, number = divmod(index, self._items_per_world)
         instances = self._instances(world, 0)
-        extra = empty = 0
+        n_extra = n_empty = 0
         # A small world can have fewer questions than required; additional worlds supply the rest.
         while number >= len(instances):
             number -= len(instances)
-            extra += 1
-            empty = 0 if instances else empty + 1
-            if extra > _WORLDS or empty > _EMPTY:
+            n_extra += 1
+            n_empty = 0 if instances else n_empty + 1
+            if n_extra > _MOST_EXTRA_WORLDS or n_empty > _MOST_EMPTY_WORLDS:
                 raise UsageError(f"level {self._level}: these worlds have no such question; change their options")
-            instances = self._instances(world, extra)
+            instances = self._instances(world, n_extra)
         instance = instances[number]
         name = f"{self._level}-{index}"
         return Item(instance, name, instance.level, self._key, index, self._prove(instance))
@@ -422,13 +436,13 @@ def draw_world(key: str, level: int, options: Mapping[str, Json], index: int, ex
     """
     rng = Stream("textmap/size", key, level, index, extra)
     least = 2 << level
-    places = least + rng.below(min(2 * least, HIGHEST_LEVEL + 1) - least)
+    n_places = least + rng.below(min(2 * least, HIGHEST_LEVEL + 1) - least)
     world_options = {option.name: options[option.name] for option in WORLD_OPTIONS}
-    # No world of the set has the number of an additional one.
-    place_map, world = world_item(key, places, world_options, index + (extra << 32))
+    # The number of an additional world is beyond those of the set.
+    place_map, world = world_item(key, n_places, world_options, index + (extra << 32))
     if options.get("names", "plain") == "plain":
         return place_map, world
-    numbers = list(range(1, 4 * len(world.places)))
+    numbers = list(range(1, 4 * len(world.places)))  # more than there are places, so that they do not tell how many
     rng.shuffle(numbers)
     ids = {place: f"obj{number}" for place, number in zip(place_map.places, numbers, strict=False)}
     return with_machine_ids(place_map, ids), world

@@ -11,12 +11,12 @@ ABBREVIATIONS = {
     **{"n": "north", "ne": "northeast", "e": "east", "se": "southeast", "s": "south", "sw": "southwest"},
     **{"w": "west", "nw": "northwest", "u": "up", "d": "down", "l": "look", "i": "inventory", "z": "wait"},
 }
-_VERBS = {"x": "examine", "get": "take", "ignite": "light", "douse": "extinguish"}
-_NOWHERE = frozenset((*DIRECTIONS, "in", "out"))
+_VERBS = {"x": "examine", "get": "take", "ignite": "light", "douse": "extinguish"}  # synonym -> verb
+_MOVES = frozenset((*DIRECTIONS, "in", "out"))  # commands that are moves at any place, even if they lead nowhere
 
 
 class Situation(NamedTuple):
-    """The state of a game, with bit masks of open doors, carried things and places that have been described."""
+    """The state of a game, with bit masks of opened doors, taken things and seen (described) places."""
 
     place: int
     opened: int = 0
@@ -43,34 +43,35 @@ class WorldEngine:
 
     def __init__(self, world: TextWorld) -> None:
         self.world = world
-        self._exits = {(way.source, way.action): way for way in world.exits}
-        self._doors: list[dict[str, Exit]] = [{} for _ in world.places]
-        for way in world.exits:
-            if way.door is not None:
-                self._doors[way.source].setdefault(world.doors[way.door], way)
-        self._things: list[dict[str, int]] = [{} for _ in world.places]
-        self._portable: list[list[tuple[str, int]]] = [[] for _ in world.places]
-        self._carried = sum(1 << number for number, thing in enumerate(world.things) if thing.place < 0)
+        self._exits = {(exit_.source, exit_.action): exit_ for exit_ in world.exits}
+        self._doors: list[dict[str, Exit]] = [{} for _ in world.places]  # of each place: name -> exit with the door
+        for exit_ in world.exits:
+            if exit_.door is not None:
+                self._doors[exit_.source].setdefault(world.doors[exit_.door], exit_)
+        self._things: list[dict[str, int]] = [{} for _ in world.places]  # of each place: name -> number
+        self._carried_at_start = sum(1 << number for number, thing in enumerate(world.things) if thing.place < 0)
         for number, thing in enumerate(world.things):
             if thing.place >= 0:
                 self._things[thing.place][thing.name] = number
-        for things, portable in zip(self._things, self._portable, strict=True):
-            portable += [(name, number) for name, number in things.items() if world.things[number].portable]
+        self._portable = [
+            [(name, number) for name, number in things.items() if world.things[number].portable]
+            for things in self._things
+        ]
 
     def begin(self) -> CommandResult:
         """Return the first state and the opening text."""
-        before = Situation(self.world.start, taken=self._carried)
-        turn = self._look_around(before)
-        return turn._replace(text=f"{self.world.intro}\n\n{turn.text}")
+        before = Situation(self.world.start, taken=self._carried_at_start)
+        result = self._look_around(before)
+        return result._replace(text=f"{self.world.intro}\n\n{result.text}")
 
     def place_after_move(self, before: Situation, action: str) -> int:
         """Return the number of the place after a move; the same place if the move is not possible."""
-        way = self._exits.get((before.place, action))
-        return before.place if way is None or self._is_closed(before, way) else way.target
+        exit_ = self._exits.get((before.place, action))
+        return before.place if exit_ is None or self._is_closed(before, exit_) else exit_.target
 
-    def _is_closed(self, now: Situation, way: Exit) -> bool:
+    def _is_closed(self, now: Situation, exit_: Exit) -> bool:
         """Return whether an exit has a door that is closed."""
-        return way.door is not None and not now.opened >> way.door & 1
+        return exit_.door is not None and not now.opened >> exit_.door & 1
 
     def dark(self, situation: Situation) -> bool:
         """Return whether the player is in the dark."""
@@ -89,24 +90,24 @@ class WorldEngine:
         words = _normalize_command(command)
         if words is None:
             return CommandResult(before, f"{self.world.voice.unknown}\n", understood=False)
-        way = self._exits.get((before.place, words))
+        exit_ = self._exits.get((before.place, words))
         now = Situation(before.place, before.opened, before.taken, before.seen, before.lit, before.turn + 1)
-        turn = self._move(now, way) if way else self._execute_other_command(now, words)
-        if not turn.understood:
-            return turn._replace(after=before)
-        if self.world.pulse[now.turn % len(self.world.pulse)] and not self.dark(turn.after):
-            events = self.world.places[turn.after.place].events
+        result = self._move(now, exit_) if exit_ else self._execute_other_command(now, words)
+        if not result.understood:
+            return result._replace(after=before)  # it takes no turn
+        if self.world.pulse[now.turn % len(self.world.pulse)] and not self.dark(result.after):
+            events = self.world.places[result.after.place].events
             event = events[now.turn % len(events)]
-            return CommandResult(turn.after, f"{turn.text}\n{event}\n", turn.shows_name)
-        return turn
+            return CommandResult(result.after, f"{result.text}\n{event}\n", result.shows_name)
+        return result
 
-    def _move(self, now: Situation, way: Exit) -> CommandResult:
-        """Enter a place; it is described unless the style is brief and the place is not new."""
-        if way.door is not None and self._is_closed(now, way):
-            return CommandResult(now, self.world.voice.closed.format(self.world.doors[way.door]) + "\n")
-        after = Situation(way.target, now.opened, now.taken, now.seen, now.lit, now.turn)
-        at_length = not self.world.style.brief or not now.seen >> way.target & 1
-        return self._look_around(after, at_length, way.travel_text)
+    def _move(self, now: Situation, exit_: Exit) -> CommandResult:
+        """Take an exit, unless its door is closed; with a brief style only a new place is described."""
+        if exit_.door is not None and self._is_closed(now, exit_):
+            return CommandResult(now, self.world.voice.closed.format(self.world.doors[exit_.door]) + "\n")
+        after = Situation(exit_.target, now.opened, now.taken, now.seen, now.lit, now.turn)
+        at_length = not self.world.style.brief or not now.seen >> exit_.target & 1
+        return self._look_around(after, at_length, exit_.travel_text)
 
     def _look_around(self, now: Situation, at_length: bool = True, before: str = "") -> CommandResult:
         """Describe a place, after the text `before`."""
@@ -120,10 +121,9 @@ class WorldEngine:
                 text += f"{place.text}\n"
             if ways := self._exits_text(now):
                 text += f"{ways}\n"
-        if self._portable[now.place]:
-            carried = [name for name, number in self._portable[now.place] if not now.taken >> number & 1]
-            if carried:
-                text += f"There is {join_items([with_article(name) for name in carried])} here.\n"
+        things_here = [name for name, number in self._portable[now.place] if not now.taken >> number & 1]
+        if things_here:
+            text += f"There is {join_items([with_article(name) for name in things_here])} here.\n"
         seen = now.seen | 1 << now.place
         return CommandResult(
             Situation(now.place, now.opened, now.taken, seen, now.lit, now.turn), text, shows_name=True
@@ -134,15 +134,15 @@ class WorldEngine:
         doors = self._doors[now.place]
         sentences = [self.world.places[now.place].ways]
         if doors and self.world.style.exits != "none":
-            for door, way in doors.items():
-                state = "closed" if self._is_closed(now, way) else "open"
-                if way.action in DIRECTIONS:
+            for door, exit_ in doors.items():
+                state = "closed" if self._is_closed(now, exit_) else "open"
+                if exit_.action in DIRECTIONS:
                     sentences.append(
-                        f"{capitalized(direction_phrase(way.action))} is {with_article(door)}, which is {state}."
+                        f"{capitalized(direction_phrase(exit_.action))} is {with_article(door)}, which is {state}."
                     )
                 else:
                     sentences.append(
-                        f"{capitalized(with_article(door))}, which is {state}, is in the way ({way.action})."
+                        f"{capitalized(with_article(door))}, which is {state}, is in the way ({exit_.action})."
                     )
         return " ".join(filter(None, sentences))
 
@@ -162,9 +162,9 @@ class WorldEngine:
         if words in answers:
             return CommandResult(now, answers[words] + "\n")
         direction = words.removeprefix("go ")
-        if direction in _NOWHERE:
-            way = self._exits.get((now.place, direction))
-            return self._move(now, way) if way else CommandResult(now, f"{voice.no_way}\n")
+        if direction in _MOVES:
+            exit_ = self._exits.get((now.place, direction))
+            return self._move(now, exit_) if exit_ else CommandResult(now, f"{voice.no_way}\n")
         verb, _, noun = words.partition(" ")
         if not noun:
             return CommandResult(now, f"{voice.unknown}\n", understood=False)
@@ -184,7 +184,7 @@ class WorldEngine:
                 return CommandResult(now, f"{voice.unknown}\n", understood=False)
 
     def _list_inventory(self, now: Situation) -> str:
-        """Answer with the things that the player carries."""
+        """Return the answer that lists the things that the player carries."""
         things = self.world.things
         names = [with_article(thing.name) for number, thing in enumerate(things) if now.taken >> number & 1]
         return self.world.voice.carrying.format(join_items(names)) if names else self.world.voice.empty_handed
@@ -194,12 +194,12 @@ class WorldEngine:
         voice, doors = self.world.voice, self._doors[now.place]
         if noun == "door" and len(doors) == 1:
             noun = next(iter(doors))
-        way = doors.get(noun)
-        if way is None or way.door is None:
+        exit_ = doors.get(noun)
+        if exit_ is None or exit_.door is None:
             return CommandResult(now, f"{voice.absent}\n")
-        if now.opened >> way.door & 1:
+        if now.opened >> exit_.door & 1:
             return CommandResult(now, voice.open_already.format(noun) + "\n")
-        return CommandResult(now._replace(opened=now.opened | 1 << way.door), voice.opened.format(noun) + "\n")
+        return CommandResult(now._replace(opened=now.opened | 1 << exit_.door), voice.opened.format(noun) + "\n")
 
     def _find_carried_thing(self, now: Situation, noun: str) -> int | None:
         """Return the number of a carried thing by its noun; None if there is none."""
@@ -247,10 +247,8 @@ class WorldEngine:
             return CommandResult(now, voice.lit_already.format(noun) + "\n")
         was_dark = self.dark(now)
         now = now._replace(lit=True)
-        answer = voice.lit.format(noun) + "\n"
-        if not was_dark:
-            return CommandResult(now, answer)
-        return self._look_around(now, before=voice.lit.format(noun))
+        answer = voice.lit.format(noun)
+        return self._look_around(now, before=answer) if was_dark else CommandResult(now, f"{answer}\n")
 
 
 def _normalize_command(command: str) -> str | None:

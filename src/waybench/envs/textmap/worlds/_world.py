@@ -24,12 +24,16 @@ from waybench.envs.textmap.worlds._data import (
 
 _ORDER = {direction: number for number, direction in enumerate(DIRECTIONS)}
 _PULSE = 61  # period of random events, in turns
-_LARGEST_REGION = 40
+_LARGEST_REGION = 40  # places
+_MOST_NOUN_DRAWS, _PLAIN_NOUN_DRAWS = 1_000, 60  # of an unused noun; of one with a single likeness
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of special move; "{}" stands for the thing to enter or climb, "{A}" for the thing with its article."""
+    """A kind of special move: its actions, and templates of the target's name and of descriptions of the exits.
+
+    "{}" stands for the thing to enter or climb, "{a}" and "{A}" for the thing with its article.
+    """
 
     there: str
     back: str | None
@@ -75,89 +79,88 @@ def make_moves(layout: PlaceLinks, themes: list[Theme], doors: float, prose: int
     # Doors are preferably in directions that lead both ways.
     order.sort(key=lambda number: not layout.links[number].there or layout.links[number].one_way)
     door_links = set(order[: round(doors * len(order))])
-    near: list[set[str]] = [set() for _ in themes]  # names of the doors of each place
-    used: set[str] = set()
+    door_names: list[set[str]] = [set() for _ in themes]  # of the doors of each place
+    used_nouns: set[str] = set()
     for number, link in enumerate(layout.links):
-        door = None
+        first_exit, n_doors = len(moves.exits), len(moves.doors)
         if number in door_links:
-            door = len(moves.doors)
-            moves.doors.append(_draw_door_name(near[link.source] | near[link.target], rng))
-            near[link.source].add(moves.doors[door])
-            near[link.target].add(moves.doors[door])
-        begin = len(moves.exits)
+            name = _draw_door_name(door_names[link.source] | door_names[link.target], rng)
+            moves.doors.append(name)
+            door_names[link.source].add(name)
+            door_names[link.target].add(name)
         if link.there:
             moves.exits.append(Exit(link.source, link.there, link.target))
         else:
-            _add_special_exits(link, moves, themes[link.source], prose, used, rng)
+            _add_special_exits(link, moves, themes[link.source], prose, used_nouns, rng)
         if link.back:
             moves.exits.append(Exit(link.target, link.back, link.source))
-        if door is not None:
-            moves.exits[begin:] = [replace(way, door=door) for way in moves.exits[begin:]]
+        if number in door_links:
+            moves.exits[first_exit:] = [replace(exit_, door=n_doors) for exit_ in moves.exits[first_exit:]]
     return moves
 
 
-def _draw_door_name(used: set[str], rng: Stream) -> str:
-    """Draw the name of a door that no other door has."""
-    while (name := f"{rng.choice(_MOVES['door_likeness'])} {rng.choice(_MOVES['doors'])}") in used:
+def _draw_door_name(used_names: set[str], rng: Stream) -> str:
+    """Draw the name of a door that is not among the used ones."""
+    while (name := f"{rng.choice(_MOVES['door_likeness'])} {rng.choice(_MOVES['doors'])}") in used_names:
         pass
     return name
 
 
-def _draw_unused_noun(nouns: tuple[str, ...], used: set[str], rng: Stream) -> str:
-    """Draw a noun that no other special exit of this world has."""
+def _draw_unused_noun(nouns: tuple[str, ...], used_nouns: set[str], rng: Stream) -> str:
+    """Draw a noun that no other special exit of this world has, and add it to the used ones."""
     name = rng.choice(nouns)
-    for attempt in range(1_000):
-        if name not in used:
+    for attempt in range(_MOST_NOUN_DRAWS):
+        if name not in used_nouns:
             break
         name = f"{rng.choice(_MOVES['likeness'])} {rng.choice(nouns)}"
-        if attempt > 60:
+        if attempt > _PLAIN_NOUN_DRAWS:
             name = f"{rng.choice(_MOVES['likeness'])} {name}"
-    used.add(name)
+    used_nouns.add(name)
     return name
 
 
-def _add_special_exits(link: Link, moves: Moves, theme: Theme, prose: int, used: set[str], rng: Stream) -> None:
+def _add_special_exits(link: Link, moves: Moves, theme: Theme, prose: int, used_nouns: set[str], rng: Stream) -> None:
     """Add the exits of a link that have no direction, such as "enter hut"."""
     if link.one_way:
         verb = rng.choice(sorted(_ONE_WAY["moves"]))
         move = _ONE_WAY["moves"][verb]
-        noun = _draw_unused_noun(move["nouns"], used, rng)
-        _add_exit_pair(link, moves, _Kind(verb, None, (move["name"],), _ONE_WAY["descriptions"]), noun, prose, rng)
+        noun = _draw_unused_noun(move["nouns"], used_nouns, rng)
+        kind = _Kind(verb, None, (move["name"],), _ONE_WAY["descriptions"])
     elif not link.fresh or rng.below(5) == 0:
         verb = rng.choice(sorted(_BOTH_WAYS["nouns"]))
-        noun = _draw_unused_noun(_BOTH_WAYS["nouns"][verb], used, rng)
-        _add_exit_pair(
-            link, moves, _Kind(verb, verb, (), _BOTH_WAYS["descriptions"], _BOTH_WAYS["descriptions"]), noun, prose, rng
-        )
+        noun = _draw_unused_noun(_BOTH_WAYS["nouns"][verb], used_nouns, rng)
+        kind = _Kind(verb, verb, (), _BOTH_WAYS["descriptions"], _BOTH_WAYS["descriptions"])
     else:
-        kinds = [(kind, getattr(theme, name)) for name, kind in _SPECIAL.items()]
-        kind, nouns = rng.choice(kinds)
-        noun = _draw_unused_noun(nouns, used, rng)
+        name = rng.choice(list(_SPECIAL))
+        kind = _SPECIAL[name]
+        noun = _draw_unused_noun(getattr(theme, name), used_nouns, rng)
         if (
-            kind is _SPECIAL["enter"]
+            name == "enter"
             and rng.below(4) == 0
-            and not any((way.source, way.action) == (link.source, "in") for way in moves.exits)
+            and not any((exit_.source, exit_.action) == (link.source, "in") for exit_ in moves.exits)
         ):
             kind = replace(kind, there="in", back="out")
-        _add_exit_pair(link, moves, kind, noun, prose, rng)
+    _add_exit_pair(link, moves, kind, noun, prose, rng)
 
 
 def _add_exit_pair(link: Link, moves: Moves, kind: _Kind, noun: str, prose: int, rng: Stream) -> None:
-    def draw_descriptions(templates: tuple[str, ...]) -> str:
+    """Add the exits of a special link with their descriptions, and the name of a place that is named after the link."""
+
+    def draw_description(templates: tuple[str, ...]) -> str:
         article = with_article(noun)
         return rng.choice(templates).replace("{A}", capitalized(article)).replace("{a}", article).format(noun)
 
     def travel_text(action: str) -> str:
-        verb = action.removesuffix(noun).strip()
+        verb = action.removesuffix(noun).strip()  # the whole action if it does not name the noun, such as "in"
         return f"You {verb} the {noun}." if prose >= 2 and verb and verb != action else ""
 
     there = kind.there.format(noun)
     moves.exits.append(Exit(link.source, there, link.target, travel_text=travel_text(there)))
-    moves.descriptions[link.source, there] = draw_descriptions(kind.descriptions)
+    moves.descriptions[link.source, there] = draw_description(kind.descriptions)
     if kind.back and link.back is not None:
         back = kind.back.format(noun)
         moves.exits.append(Exit(link.target, back, link.source, travel_text=travel_text(back)))
-        moves.descriptions[link.target, back] = draw_descriptions(kind.descriptions_back)
+        moves.descriptions[link.target, back] = draw_description(kind.descriptions_back)
     if link.fresh and kind.names:
         title = " ".join(word if word in ("of", "in", "the") else capitalized(word) for word in noun.split())
         moves.names[link.target] = (rng.choice(kind.names).format(title), noun)
@@ -193,9 +196,9 @@ class Deck:
 def describe_place(
     theme: Theme, noun: str, scenery: Sequence[str], smell: str, rumour: str, prose: int, deck: Deck
 ) -> str:
-    """Write the description of a place in the length `prose`, from 0 to 3.
+    """Return the description of a place in the length `prose`, from 0 (none) to 3.
 
-    `rumour` is the name of another place to mention, with a meaningless direction; empty if none.
+    `rumour` is the name of another place, which is mentioned with a meaningless direction; empty for none.
     """
     if prose == 0:
         return ""
@@ -206,8 +209,10 @@ def describe_place(
     sentences = [capitalized(opening.format(**slots))]
     if prose == 3:
         sentences.append(capitalized(deck.draw_text(_openings_after(opening)).format(**slots)))
-    sentences += [deck.draw_text(theme.details)] if prose > 1 else []
-    sentences += [deck.draw_text(_PROSE["remarks"])] if prose > 2 else []
+    if prose > 1:
+        sentences.append(deck.draw_text(theme.details))
+    if prose > 2:
+        sentences.append(deck.draw_text(_PROSE["remarks"]))
     for thing in scenery:
         article = with_article(thing)
         sentences.append(deck.draw_text(_PROSE["scenery"]).format(a=article, A=capitalized(article)))
@@ -220,7 +225,7 @@ def describe_place(
 
 @cache
 def _openings_after(opening: str) -> tuple[str, ...]:
-    """Return the openings of a description that share no slot with the one before."""
+    """Return the openings of a description that share no slot with this one."""
     slots = [slot for slot in ("{mood}", "{ground}", "{around}", "{a}") if slot in opening]
     return tuple(text for text in _PROSE["openings"] if not any(slot in text for slot in slots))
 
@@ -268,77 +273,80 @@ def make_world(rng: Stream, style: WorldStyle, name: str = "world") -> TextWorld
 
     Every place can be reached from every other. The first place is never dark.
     """
-    regions = 1 + max((style.places - 1) // _LARGEST_REGION, rng.below(1 + min(4, style.places // 12)))
-    layout = make_layout(style, regions, rng)
-    country = list(rng.choice((COUNTRIES[0],) * 5 + (COUNTRIES[1],)))
+    n_regions = 1 + max((style.places - 1) // _LARGEST_REGION, rng.below(1 + min(4, style.places // 12)))
+    layout = make_layout(style, n_regions, rng)
+    country = list(rng.choice((COUNTRIES[0],) * 5 + (COUNTRIES[1],)))  # the first one in five of six worlds
     rng.shuffle(country)
     themes = [country[region % len(country)] for region in layout.regions]
     moves = make_moves(layout, themes, style.doors, style.prose, rng)
     names = name_places(themes, moves.names, style.confusable, rng)
     # Any place but the first can be dark, preferably one of a shadowy theme.
     order = sorted((-(rng.below(100) * theme.shadowy), number) for number, theme in enumerate(themes) if number)
-    dark = {number for _, number in order[: round(style.dark * style.places)]}
+    dark_places = {number for _, number in order[: round(style.dark * style.places)]}
     things = _draw_things(themes, style.prose, rng)
-    lamp = len(things) if dark else -1
-    if dark:
-        where = rng.choice((-1, 0, _draw_neighbour(moves.exits, dark)))
+    lamp = len(things) if dark_places else -1
+    if dark_places:  # the player carries the lamp (-1), or it lies at the first place or beside it
+        lamp_place = rng.choice((-1, 0, _neighbour_of_start(moves.exits, dark_places)))
         lamp_name = rng.choice(LAMPS)
-        things.append(Thing(lamp_name, where, True, draw_examine_text(lamp_name, rng)))
+        things.append(Thing(lamp_name, lamp_place, True, draw_examine_text(lamp_name, rng)))
     # Names that work after "the": not "Inside the Hut" or "Abel's Chapel".
-    plain = tuple(text for number, (text, _) in enumerate(names) if number not in moves.names and "'s " not in text)
+    rumours = tuple(
+        title for number, (title, _) in enumerate(names) if number not in moves.names and "'s " not in title
+    )
     deck = Deck(rng)
     scenery: list[list[str]] = [[] for _ in themes]
     for thing in things:
         if not thing.portable:
             scenery[thing.place].append(thing.name)
-    open_ways: list[list[str]] = [[] for _ in themes]  # without a door
-    for way in moves.exits:
-        if way.door is None:
-            open_ways[way.source].append(way.action)
+    doorless_actions: list[list[str]] = [[] for _ in themes]
+    for exit_ in moves.exits:
+        if exit_.door is None:
+            doorless_actions[exit_.source].append(exit_.action)
     places: list[Location] = []
     for number, (theme, (title, noun)) in enumerate(zip(themes, names, strict=True)):
-        smell, rumour = deck.draw_text(theme.smells), deck.draw_text(plain) if plain else title
-        while rumour == title and len(plain) > 1:
-            rumour = deck.draw_text(plain)
+        smell, rumour = deck.draw_text(theme.smells), deck.draw_text(rumours) if rumours else title
+        while rumour == title and len(rumours) > 1:
+            rumour = deck.draw_text(rumours)
         rumour = "" if rumour == title else rumour
         text = describe_place(theme, noun, scenery[number], smell, rumour, style.prose, deck)
-        actions = sorted(open_ways[number], key=lambda action: _ORDER.get(action, len(_ORDER)))
+        actions = sorted(doorless_actions[number], key=lambda action: _ORDER.get(action, len(_ORDER)))
         special = [moves.descriptions[number, action] for action in actions if (number, action) in moves.descriptions]
         ways = describe_exits(actions, special, style.exits, theme, rng)
-        places.append(Location(title, number in dark, text, ways, deck.draw_text(theme.sounds), smell, theme.events))
-    pulse = _draw_event_turns(style.prose >= 2, rng)
+        sound = deck.draw_text(theme.sounds)
+        places.append(Location(title, number in dark_places, text, ways, sound, smell, theme.events))
+    pulse = _draw_event_turns(style.prose >= 2, rng)  # texts with long descriptions have events
     intro = draw_introduction(themes[0], style.prose, rng)
     voice = Voice(**{name: rng.choice(answers) for name, answers in _WORDS["voice"].items()})
     exits, doors = tuple(moves.exits), tuple(moves.doors)
     return TextWorld(name, intro, tuple(places), exits, doors, tuple(things), lamp, 0, style, voice, pulse, rng.word())
 
 
-def _draw_event_turns(lively: bool, rng: Stream) -> tuple[bool, ...]:
-    """Draw the turns with a random event, at most one in three consecutive turns."""
-    pulse = [False, False]
+def _draw_event_turns(has_events: bool, rng: Stream) -> tuple[bool, ...]:
+    """Draw the turns with a random event, at most one in three consecutive turns; none without `has_events`."""
+    event_turns = [False, False]
     for _ in range(_PULSE):
-        pulse.append(lively and not any(pulse[-2:]) and rng.below(5) == 0)
-    return tuple(pulse)
+        event_turns.append(has_events and not any(event_turns[-2:]) and rng.below(5) == 0)
+    return tuple(event_turns)
 
 
-def _draw_neighbour(exits: list[Exit], dark: set[int]) -> int:
-    """Return a neighbour of the first place with exits both ways and no door; the first place if there is none."""
-    ways = {(way.source, way.target) for way in exits if way.door is None}
-    near = [target for source, target in sorted(ways) if source == 0 and target not in dark and (target, 0) in ways]
-    return near[-1] if near else 0
+def _neighbour_of_start(exits: list[Exit], dark_places: set[int]) -> int:
+    """Return a lit neighbour of place 0 with exits both ways and no door; 0 if there is none."""
+    open_pairs = {(exit_.source, exit_.target) for exit_ in exits if exit_.door is None}
+    neighbours = (target for source, target in open_pairs if source == 0 and (target, 0) in open_pairs)
+    return max((place for place in neighbours if place not in dark_places), default=0)
 
 
 def _draw_things(themes: list[Theme], prose: int, rng: Stream) -> list[Thing]:
     """Draw the things to examine, and some portable things."""
     things: list[Thing] = []
-    held: set[str] = set()
+    used_names: set[str] = set()
     for place, theme in enumerate(themes):
         scenery = list(theme.scenery)
         rng.shuffle(scenery)
-        count = rng.below(prose + 1) if prose < 3 else 1 + rng.below(3)
-        things += [Thing(noun, place, False, draw_examine_text(noun, rng)) for noun in scenery[:count]]
+        n_scenery = rng.below(prose + 1) if prose < 3 else 1 + rng.below(3)
+        things += [Thing(noun, place, False, draw_examine_text(noun, rng)) for noun in scenery[:n_scenery]]
         name = rng.choice(_PROSE["portable"])
-        if rng.below(5) == 0 and name not in held:  # unique in a world, so that carried things have different names
-            held.add(name)
+        if rng.below(5) == 0 and name not in used_names:  # carried things must have different names
+            used_names.add(name)
             things.append(Thing(name, place, True, draw_examine_text(name, rng)))
     return things
