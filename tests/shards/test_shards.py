@@ -16,8 +16,8 @@ from waybench.ext.scale.shards._files import ShardFolder
 from waybench.ext.scale.shards._shards import (
     NumberRange,
     Shard,
+    ShardCheck,
     ShardPlan,
-    ToCheck,
     count_distinct_hashes,
     divide_into_hash_ranges,
     finished_shards,
@@ -112,7 +112,7 @@ def test_a_folder_in_memory_works_as_one_on_disk(tmp_path: Path) -> None:
         assert local.read_bytes(f"{folder}/{name}") == remote.read_bytes(f"{folder}/{name}")
     write_manifest(remote, {"env": "toy"}, shards[:1])
     assert read_manifest(remote)[1] == shards[:1]
-    assert problem_of_shard(ToCheck("memory://tests/same", shards[0], ())) is None
+    assert problem_of_shard(ShardCheck("memory://tests/same", shards[0], ())) is None
 
 
 @pytest.mark.parametrize("memory", [10**9, 64 * 7])
@@ -149,7 +149,7 @@ def test_a_check_finds_what_changed(tmp_path: Path) -> None:
     hashes = [digest(n) for n in range(20)]
     shard = made(tmp_path, hashes)
     file, kept = tmp_path / "items" / shard.name, tmp_path / "hashes" / shard.hashes
-    job = ToCheck(str(tmp_path), shard, ())
+    job = ShardCheck(str(tmp_path), shard, ())
     content, sorted_hashes = file.read_bytes(), kept.read_bytes()
     assert problem_of_shard(job) is None
     assert "row 0 has hash" in (problem_of_shard(job._replace(expected=(("hash", "0"),))) or "")
@@ -166,7 +166,7 @@ def test_a_check_finds_what_changed(tmp_path: Path) -> None:
     short = made(tmp_path / "short", hashes[:19])
     renamed = Shard(NumberRange(0, 20), short.sha256, short.bytes, short.ending)
     (tmp_path / "short" / "items" / short.name).rename(tmp_path / "short" / "items" / renamed.name)
-    assert "19 items, not 20" in (problem_of_shard(ToCheck(str(tmp_path / "short"), renamed, ())) or "")
+    assert "19 items, not 20" in (problem_of_shard(ShardCheck(str(tmp_path / "short"), renamed, ())) or "")
 
 
 def test_a_damaged_file_of_hashes_is_one_line(tmp_path: Path) -> None:

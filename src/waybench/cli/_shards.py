@@ -31,8 +31,8 @@ from waybench.ext.scale.shards._shards import (
     Count,
     NumberRange,
     Shard,
+    ShardCheck,
     ShardPlan,
-    ToCheck,
     count_distinct_hashes,
     count_items_in_manifest,
     divide_into_hash_ranges,
@@ -336,7 +336,7 @@ def _content_problems(folder: str, manifest: dict[str, Json], shards: Sequence[S
     """Return the problems of shards whose content differs from the manifest."""
     described = cast("dict[str, Json]", manifest["set"])
     expected = tuple((name, described[name]) for name in _SHARED)
-    jobs = [ToCheck(folder, shard, expected) for shard in shards]
+    jobs = [ShardCheck(folder, shard, expected) for shard in shards]
     results = dict(engine.map(problem_of_shard, jobs))
     return [problem for index in sorted(results) if (problem := results[index]) is not None]
 

@@ -33,14 +33,14 @@ EXECUTORS = ("processes", "processes:N", "ray", "print:slurm", "print:kubernetes
 _JOB = re.compile(r"job:(\d{1,9})/(\d{1,9})")
 _PROCESSES = re.compile(r"processes(?::([1-9]\d{0,3}))?")
 
-_AHEAD = 4  # jobs for each process that have been handed over
-_KEY = re.compile(r"(\w+\.)?key=")
+_AHEAD = 4  # jobs for each process that are submitted at a time
+_KEY = re.compile(r"(\w+\.)?key=")  # the argument with the key of a set of items
 _MOST_MEMBERS = 1000  # members of one array: what Slurm allows by default
 _INDEX = {"slurm": "$SLURM_ARRAY_TASK_ID", "kubernetes": "$JOB_COMPLETION_INDEX"}
 _CONNECT = 30.0  # seconds
-_RETRIES = 10  # of a job whose worker or node was lost; Ray does it
-# Jobs that Ray has been given and that have not ended: their parts are in memory, and a cluster that grows by demand
-# has to see some.
+_RETRIES = 10  # by Ray, of a job whose worker or node was lost
+# Jobs that are submitted to Ray at a time, at least and for each processor: few, for their arguments are in memory, and
+# some, for a cluster that grows by demand has to see them.
 _LEAST_PENDING, _PENDING_EACH = 100, 4
 
 
@@ -51,8 +51,7 @@ class Executor(Protocol):
     def is_whole(self) -> bool:
         """Whether `map` runs every job and returns every result.
 
-        Where it is False, other processes run jobs, so what joins all results is left to a later call of the same
-        command.
+        If False, other processes run jobs too, and a later call of the same command joins all results.
         """
         ...
 
@@ -60,16 +59,16 @@ class Executor(Protocol):
         """Run a function on jobs, and yield results as the jobs end.
 
         Args:
-            function: A function that can be imported, since other processes do. It finds what an earlier call has
-                finished and returns at once. It prints nothing.
+            function: A function that other processes can import. For a job that is finished already it returns at once.
+                It prints nothing.
             jobs: The jobs, as values that can be pickled, without secrets. Every process that runs the same command
-                must list them alike, so finished ones stay in.
+                has the same list, finished jobs included.
 
         Yields:
             The index of a job and its result, in the order in which they end.
 
         Raises:
-            Exception: What a job raises; jobs that have not begun are then left.
+            Exception: The error of a job; jobs that have not begun are then not run.
             WaybenchError: If a process ended without a result.
         """
         ...
@@ -83,17 +82,17 @@ def executor_by_name(name: str, *, address: str = "", gpus: float = 0, argv: Seq
             "print:kubernetes" (prints what a scheduler starts; "print" is Slurm's), or "job:I/N" (this process runs
             every N-th job from the I-th on; printed jobs say so).
         address: Address of a Ray cluster, or "auto"; "" starts one on this machine.
-        gpus: GPUs that each job needs: Ray places it where they are, and printed jobs ask for them.
+        gpus: GPUs that each job needs: Ray runs it where they are, and printed jobs ask for them.
         argv: The command's arguments, for printed jobs.
 
     Raises:
-        UsageError: If there is none of this name, or it does not take what is given.
+        UsageError: If there is no executor of this name, or it does not support these options.
     """
-    engine, _, _ = name.partition(":")
-    if address and engine != "ray":
+    kind, _, scheduler = name.partition(":")
+    if address and kind != "ray":
         raise UsageError("--address is that of a Ray cluster: add --executor ray")
-    if engine == "print" and name in ("print", "print:slurm", "print:kubernetes"):
-        return PrintedJobs(name.partition(":")[2] or "slurm", argv, gpus)
+    if kind == "print" and name in ("print", "print:slurm", "print:kubernetes"):
+        return PrintedJobs(scheduler or "slurm", argv, gpus)
     if match := _JOB.fullmatch(name):
         index, count = map(int, match.groups())
         if index >= count:
@@ -105,7 +104,7 @@ def executor_by_name(name: str, *, address: str = "", gpus: float = 0, argv: Seq
         if gpus:
             raise UsageError("processes of one machine are not placed on GPUs: use --executor ray or print")
         return Processes(int(match[1]) if match[1] else os.cpu_count() or 1)
-    if engine == "processes":
+    if kind == "processes":
         raise UsageError(f"--executor {name[:80]}: N is a whole number from 1 to 9999")
     raise UsageError(f"unknown executor {name[:80]!r}: choose from {', '.join(EXECUTORS)}")
 
@@ -116,7 +115,7 @@ def is_on_this_machine(engine: Executor) -> bool:
 
 
 class Share:
-    """Runs every N-th job, from a first one on, in this process: what a scheduler's job does."""
+    """Runs every N-th job from the job `index` on in this process, as a scheduler's job does."""
 
     is_whole = False
 
@@ -130,9 +129,9 @@ class Share:
 
 
 class Processes:
-    """Runs jobs in new processes of this machine, which share nothing with this one; with one process, in this one.
+    """Runs jobs in new processes of this machine; with one process or job, in this process.
 
-    They are no copies of this one, so that jobs may use threads and event loops.
+    New processes are no copies (forks) of this process, so that jobs may use threads and event loops.
     """
 
     is_whole = True
@@ -142,24 +141,24 @@ class Processes:
 
     def map(self, function: Callable[[J], R], jobs: Sequence[J]) -> Iterator[tuple[int, R]]:
         """Run jobs in several processes; see `Executor`."""
-        count = min(self._count, len(jobs))
-        if count < 2:
+        n_processes = min(self._count, len(jobs))
+        if n_processes < 2:
             yield from Share(0, 1).map(function, jobs)
             return
         context = _process_context(function.__module__)
         with ProcessPoolExecutor(
-            count, mp_context=context, initializer=_prepare_process, initargs=(dict(os.environ),)
+            n_processes, mp_context=context, initializer=_prepare_process, initargs=(dict(os.environ),)
         ) as pool:
             try:
                 pending: dict[Future[Any], int] = {}
-                following = iter(range(len(jobs)))
+                remaining_indices = iter(range(len(jobs)))
                 while True:
-                    for index in islice(following, max(_AHEAD * count - len(pending), 0)):
+                    for index in islice(remaining_indices, max(_AHEAD * n_processes - len(pending), 0)):
                         pending[pool.submit(_call_interruptibly, function, jobs[index])] = index
                     if not pending:
                         return
-                    for done in wait(pending, return_when=FIRST_COMPLETED).done:
-                        yield pending.pop(done), done.result()
+                    for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                        yield pending.pop(future), future.result()
             except BrokenProcessPool:
                 raise LostWorkerError(
                     "a worker process ended without a result (killed, perhaps for want of memory); what is finished is "
@@ -170,8 +169,8 @@ class Processes:
 
 
 def _process_context(module: str) -> BaseContext:
-    """Return a context that starts fresh processes; on Linux, one with a module imported already."""
-    if sys.platform != "linux":  # elsewhere there are no copies, or system libraries do not stand them
+    """Return a context that starts fresh processes; on Linux with a module imported already."""
+    if sys.platform != "linux":  # elsewhere forks do not exist, or break system libraries
         return get_context("spawn")
     context = get_context("forkserver")
     context.set_forkserver_preload([module])
@@ -181,7 +180,7 @@ def _process_context(module: str) -> BaseContext:
 def _prepare_process(environment: Mapping[str, str]) -> None:
     """Set the environment variables of a new process, and make it end with its parent.
 
-    It takes over the environment of the process that started it, since the fresh one's may be older.
+    The variables may have changed since the server that forks new processes was started.
     """
     os.environ.clear()
     os.environ.update(environment)
@@ -192,12 +191,12 @@ def _prepare_process(environment: Mapping[str, str]) -> None:
 
 
 def _call_interruptibly(function: Callable[[Any], Any], job: Any) -> Any:
-    """Return the result of a job, which Ctrl-C interrupts."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Return the result of a job, during which Ctrl-C raises KeyboardInterrupt; new processes ignore it otherwise."""
+    previous_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return function(job)
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous_handler)
 
 
 class PrintedJobs:
@@ -214,9 +213,9 @@ class PrintedJobs:
     is_whole = False
 
     def __init__(self, form: str, argv: Sequence[str], gpus: float) -> None:
-        # The key of a set of items can be a reference to the environment, and the command knows which keys are private.
-        settings = dict(part.split("=", 1) for part in argv if "=" in part and not _KEY.match(part))
-        if any(find_secrets(settings)) or any(re.search(r"\b[\w+.-]+://[^/\s]*@", part) for part in argv):
+        # A key of items is left out: it can be a reference to the environment, and the command checks private keys.
+        named_arguments = dict(part.split("=", 1) for part in argv if "=" in part and not _KEY.match(part))
+        if any(find_secrets(named_arguments)) or any(re.search(r"\b[\w+.-]+://[^/\s]*@", part) for part in argv):
             raise UsageError("a printed job would show a key or password: pass it in the environment of the jobs")
         if gpus != int(gpus):
             raise UsageError("a printed job asks for whole GPUs")
@@ -224,14 +223,14 @@ class PrintedJobs:
 
     def map(self, function: Callable[[J], R], jobs: Sequence[J]) -> Iterator[tuple[int, R]]:
         """Print the jobs and run none; see `Executor`."""
-        count, argv = min(len(jobs), _MOST_MEMBERS), shlex.join(["waybench", *self._argv])
+        n_members, argv = min(len(jobs), _MOST_MEMBERS), shlex.join(["waybench", *self._argv])
         comment = (
             f"# {len(jobs)} jobs of: {argv}\n"
             "# Keys and passwords come from the environment of the jobs. A job that is started again continues.\n"
             f"# When all have ended: {argv} --executor processes\n"
         )
         script = self._slurm_script if self._form == "slurm" else self._kubernetes_job_script
-        click.echo(script(count, comment, f'{argv} --executor "job:{_INDEX[self._form]}/{count}"'), nl=False)
+        click.echo(script(n_members, comment, f'{argv} --executor "job:{_INDEX[self._form]}/{n_members}"'), nl=False)
         return iter(())
 
     def _slurm_script(self, count: int, comment: str, command: str) -> str:
@@ -270,20 +269,20 @@ class PrintedJobs:
 def _without_executor(argv: Sequence[str]) -> list[str]:
     """Return arguments without --executor and its value."""
     remaining: list[str] = []
-    following = iter(argv)
-    for part in following:
+    iterator = iter(argv)
+    for part in iterator:
         if part == "--executor":
-            next(following, None)
+            next(iterator, None)
         elif not part.startswith("--executor="):
             remaining.append(part)
     return remaining
 
 
 class OrderedResults:
-    """Has the parts of a work done by an executor, and gives the results in the order of the parts.
+    """Runs jobs by an executor, and gives the results in the order of the jobs.
 
     Raises:
-        UsageError: If it does not run all jobs while the command waits.
+        UsageError: If the executor does not run all jobs while the command waits.
     """
 
     def __init__(self, engine: Executor) -> None:
@@ -292,24 +291,24 @@ class OrderedResults:
         self._engine = engine
 
     @contextmanager
-    def each(self, function: Callable[[J], R], parts: Sequence[J]) -> Generator[Iterator[R], None, None]:
-        """Compute a function for each of several parts; see `waybench.core.Workers`."""
-        results = self._engine.map(partial(_pickled_result, function, __version__), parts)
+    def each(self, function: Callable[[J], R], jobs: Sequence[J]) -> Generator[Iterator[R], None, None]:
+        """Give an iterator of the results of a function for each job; see `waybench.core.Workers`."""
+        results = self._engine.map(partial(_pickled_result, function, __version__), jobs)
         try:
             yield _results_in_order(results)
         finally:
             if isinstance(results, Generator):
-                results.close()  # what has not begun is left
+                results.close()  # jobs that have not begun are not run
 
 
 def _results_in_order(numbered_results: Iterator[tuple[int, bytes]]) -> Iterator[Any]:
-    """Yield the unpickled results in the order of their numbers, which are 0, 1, 2, ... in any order."""
-    early: dict[int, bytes] = {}
+    """Yield the unpickled results in the order of their numbers, which come as 0, 1, 2, ... in any order."""
+    early_results: dict[int, bytes] = {}
     number = 0
     for index, content in numbered_results:
-        early[index] = content
-        while number in early:
-            yield pickle.loads(early.pop(number))  # a worker of this command has made it
+        early_results[index] = content
+        while number in early_results:
+            yield pickle.loads(early_results.pop(number))  # safe: pickled by a worker of this command
             number += 1
 
 
@@ -321,7 +320,7 @@ def _pickled_result(function: Callable[[J], R], version: str, part: J) -> bytes:
 
 
 class RayCluster:
-    """Runs jobs as tasks of Ray, which places them and runs those of a lost node elsewhere.
+    """Runs jobs as tasks of Ray, which runs jobs of a lost node elsewhere.
 
     Workers take keys and passwords from the environment in which their node was started: nothing of this process's
     environment is sent to them.
@@ -351,23 +350,23 @@ class RayCluster:
             self._connect_to_ray()
         try:
 
-            def run(job: J) -> R:  # Ray takes plain functions alone
+            def run(job: J) -> R:  # Ray accepts plain functions only, not `partial`
                 return function(job)
 
-            named = function.func if isinstance(function, partial) else function
-            run.__name__ = run.__qualname__ = named.__name__  # by which Ray names its processes
+            original = function.func if isinstance(function, partial) else function
+            run.__name__ = run.__qualname__ = original.__name__  # by which Ray names its processes
             remote = ray.remote(run).options(num_cpus=1, num_gpus=self._gpus or None, max_retries=_RETRIES)
             pending: dict[Any, int] = {}
-            following = iter(range(len(jobs)))
+            remaining_indices = iter(range(len(jobs)))
             try:
                 while True:
-                    most = max(_LEAST_PENDING, _PENDING_EACH * int(ray.cluster_resources().get("CPU", 0)))
-                    for index in islice(following, max(most - len(pending), 0)):
+                    most_pending = max(_LEAST_PENDING, _PENDING_EACH * int(ray.cluster_resources().get("CPU", 0)))
+                    for index in islice(remaining_indices, max(most_pending - len(pending), 0)):
                         pending[remote.remote(jobs[index])] = index
                     if not pending:
                         return
-                    for done in ray.wait(list(pending), num_returns=1)[0]:
-                        yield pending.pop(done), self._job_result(done)
+                    for reference in ray.wait(list(pending), num_returns=1)[0]:
+                        yield pending.pop(reference), self._job_result(reference)
             finally:
                 for task in pending:
                     ray.cancel(task)
@@ -377,23 +376,23 @@ class RayCluster:
 
     def _connect_to_ray(self) -> None:
         """Connect to the cluster, or start one on this machine."""
-        # Ray would complain about what it does not do here; the parent shows the progress.
+        # Without this variable Ray warns about GPUs, which are not its concern here.
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         host, _, port = self._address.rpartition(":")
-        if host and port.isdigit():  # where nobody listens, Ray itself gives up after minutes
+        if host and port.isdigit():  # if nobody listens there, Ray itself gives up only after minutes
             try:
                 socket.create_connection((host, int(port)), timeout=_CONNECT).close()
             except (OSError, OverflowError) as error:
                 raise UsageError(f"no Ray cluster at {self._address[:100]}: {error}") from None
-        more = {} if self._address else {"include_dashboard": False}
+        options = {} if self._address else {"include_dashboard": False}
         try:
-            self._ray.init(address=self._address or "local", logging_level="ERROR", log_to_driver=False, **more)
+            self._ray.init(address=self._address or "local", logging_level="ERROR", log_to_driver=False, **options)
         except (ConnectionError, RuntimeError, ValueError) as error:
             reason = " ".join(str(error).split())[:200]
             raise UsageError(f"no Ray cluster at {self._address or 'this machine'}: {reason}") from None
 
     def _job_result(self, reference: Any) -> Any:
-        """Return the result of a job, or raise its error without Ray's own."""
+        """Return the result of a job, or raise the job's error without Ray's error around it."""
         exceptions: Any = self._ray.exceptions
         try:
             return self._ray.get(reference)

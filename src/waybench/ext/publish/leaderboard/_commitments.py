@@ -23,10 +23,10 @@ class Committed(NamedTuple):
     """A file of a commitment to a run.
 
     Attributes:
-        content: What it says; empty if it cannot be read.
-        time: When it was committed; None if it does not count.
-        signer: Who signed that.
-        problem: Why it does not count; "" if it does.
+        content: The content of the file; empty if it cannot be read.
+        time: Time of the git commit; None if the commitment is not valid.
+        signer: Signer of the git commit.
+        problem: Why the commitment is not valid; "" if it is.
     """
 
     file: str
@@ -39,14 +39,15 @@ class Committed(NamedTuple):
 def read_commitments(folder: Path, signers: Path | None) -> list[Committed]:
     """Return the commitments in a leaderboard's folder.
 
-    Valid are those that one signed git commit added and no other changed. The time is that of the commit: the signer,
-    who keeps the board and not the model, vouches for it.
+    A commitment is valid if one signed git commit added it and no other changed it. Its time is the commit's: the
+    signer, who keeps the board and not the model, vouches for it.
     """
     paths = sorted((folder / FOLDER).glob("*.json"))[:_MOST] if (folder / FOLDER).is_dir() else []
     return [_read_commitment(folder, path, signers) for path in paths]
 
 
 def _read_commitment(folder: Path, path: Path, signers: Path | None) -> Committed:
+    """Return the commitment in a file of the repository `folder`, with a problem if it is not valid."""
     if path.is_symlink() or not path.is_file():
         return Committed(path.name, problem="it is no file")
     try:
@@ -60,25 +61,21 @@ def _read_commitment(folder: Path, path: Path, signers: Path | None) -> Committe
     try:
         lines = _git_output(folder, *options, "log", "--format=%G?%x00%GS%x00%cI", "--", name).splitlines()
         is_changed = _git_output(folder, "status", "--porcelain", "--", name)
-        if len(lines) != 1 or is_changed:
-            return Committed(
-                path.name, content, problem="it was changed after it was committed" if lines else _UNSIGNED
-            )
-        state, signer, time = lines[0].split("\0")
-        when = datetime.fromisoformat(time).astimezone(UTC)
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return Committed(path.name, content, problem=_UNSIGNED)
-    return (
-        Committed(path.name, content, when, signer)
-        if state == "G"
-        else Committed(path.name, content, problem=_UNSIGNED)
-    )
+        if lines and (len(lines) > 1 or is_changed):
+            return Committed(path.name, content, problem="it was changed after it was committed")
+        signature_state, signer, time = lines[0].split("\0")
+        if signature_state == "G":  # good
+            return Committed(path.name, content, datetime.fromisoformat(time).astimezone(UTC), signer)
+    except (OSError, LookupError, ValueError, subprocess.SubprocessError):
+        pass
+    return Committed(path.name, content, problem=_UNSIGNED)
 
 
 def _git_output(folder: Path, *arguments: str) -> str:
+    """Return the standard output of a git command in a folder."""
     command = ["git", "-C", str(folder), "-c", "core.fsmonitor=false", *arguments]
-    done = subprocess.run(command, capture_output=True, timeout=_PATIENCE, check=True, text=True, errors="replace")
-    return done.stdout.strip()
+    process = subprocess.run(command, capture_output=True, timeout=_PATIENCE, check=True, text=True, errors="replace")
+    return process.stdout.strip()
 
 
 def are_committed(runs: Sequence[RunVerdict], commitments: Sequence[Committed]) -> bool:
@@ -89,11 +86,11 @@ def are_committed(runs: Sequence[RunVerdict], commitments: Sequence[Committed]) 
 def precedes(committed: Committed, run: RunVerdict) -> bool:
     """Return whether a commitment is to this run and was made before the run began."""
     try:
-        began = datetime.strptime(run.created, CREATED).replace(tzinfo=UTC)
+        run_start = datetime.strptime(run.created, CREATED).replace(tzinfo=UTC)
     except ValueError:
         return False
-    is_its = is_commitment_to_run(committed.content, run.model, run.task, run.parameters, run.epochs)
-    return is_its and committed.time is not None and committed.time < began
+    is_of_run = is_commitment_to_run(committed.content, run.model, run.task, run.parameters, run.epochs)
+    return is_of_run and committed.time is not None and committed.time < run_start
 
 
 def commitment_json(committed: Committed, runs: Mapping[str, Sequence[RunVerdict]]) -> dict[str, Json]:
@@ -110,5 +107,9 @@ def commitment_json(committed: Committed, runs: Mapping[str, Sequence[RunVerdict
         "time": committed.time.strftime(CREATED) if committed.time else None,
         "signer": committed.signer,
         "problem": committed.problem,
-        "submissions": [name for name, its_runs in runs.items() if any(precedes(committed, run) for run in its_runs)],
+        "submissions": [
+            name
+            for name, runs_of_submission in runs.items()
+            if any(precedes(committed, run) for run in runs_of_submission)
+        ],
     }

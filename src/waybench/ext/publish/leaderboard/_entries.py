@@ -38,11 +38,11 @@ _MOST_SIGNED_BYTES = 64 << 20
 _MOST_VALUES = 2_000_000
 MOST_SUBMISSIONS = 10_000
 MOST_BYTES = 1 << 30  # of one submission, compressed
-_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")  # of a path
 _SUFFIX = ".zip"
 _ARCHIVE_START = b"PK\x03\x04"
 _OTHER_ARCHIVES = (".eval",)  # Inspect's logs
-# Problems that say that a check was not possible here, and none that it failed. A signed verdict can stand for it.
+# Kinds of problems of checks that were not possible here, rather than failed. A signed verdict can replace these.
 _NOT_CHECKED = {"task", "version", "not simulated"}
 
 
@@ -91,9 +91,9 @@ def read_settings(folder: Path) -> Settings:
     signers = folder / str(data["signers"]) if data.get("signers") else None
     if signers is not None and not signers.is_file():
         raise UsageError(f"{path}: signers={str(data['signers'])[:80]!r}: there is no such file beside it")
-    sets = tuple(_parse_private_set(path, folder, table) for table in data.get("private_sets", []))
-    texts = {name: data[name] for name in ("title", "about") if name in data}
-    return Settings(**texts, signers=signers, private_sets=sets)
+    private_sets = tuple(_parse_private_set(path, folder, table) for table in data.get("private_sets", []))
+    title_and_about = {name: data[name] for name in ("title", "about") if name in data}
+    return Settings(**title_and_about, signers=signers, private_sets=private_sets)
 
 
 def read_status(path: Path) -> StatusFile:
@@ -109,18 +109,19 @@ def read_status(path: Path) -> StatusFile:
 
 
 def _parse_private_set(path: Path, folder: Path, table: Any) -> PrivateSet:
+    """Read a table of `private_sets`; `path` is the file with it, which error messages name."""
     if not is_object(table) or not {"label", "commitment"} <= table.keys() <= {"label", "commitment", "key_file"}:
         raise UsageError(f"{path}: each of private_sets has a label and a commitment, and a key_file once revealed")
-    label, committed, key = str(table["label"]), checked_commitment(str(table["commitment"])), ""
+    label, commitment, key = str(table["label"]), checked_commitment(str(table["commitment"])), ""
     if not _LABEL.fullmatch(label):
         raise UsageError(f"{path}: {label[:40]!r} is no name of a private set: give what `waybench commit` prints")
     if name := str(table.get("key_file") or ""):
         key = read_text_file(folder / name, _MOST_BYTES, "the file of a revealed key").strip()
         if not key:
             raise UsageError(f"{folder / name}: empty; it should contain the revealed key")
-        if (key_commitment(key), private_key_label(key)) != (committed, label):
+        if (key_commitment(key), private_key_label(key)) != (commitment, label):
             raise UsageError(f"{path}: the key in {name[:80]} is not the one of {label}'s commitment")
-    return PrivateSet(label, committed, key)
+    return PrivateSet(label, commitment, key)
 
 
 def _read_toml(path: Path, types: Mapping[str, type]) -> dict[str, Any]:
@@ -172,7 +173,7 @@ def read_signed_verdict(submission: Path, signers: Path) -> SignedVerdict | None
     The verdict of "x.zip" is "x.verdict.json", with the signature "x.verdict.json.sig".
 
     Raises:
-        UsageError: If the signature does not hold.
+        UsageError: If the signature is not valid, or none of an allowed signer.
     """
     path = submission.with_suffix(".verdict.json")
     signature = path.with_name(f"{path.name}.sig")
@@ -182,13 +183,15 @@ def read_signed_verdict(submission: Path, signers: Path) -> SignedVerdict | None
         raise UsageError(f"{path.name}: a link, or more than {_MOST_SIGNED_BYTES >> 20} MiB")
     if not signature.is_file():
         return None  # a verdict that nobody signed proves nothing
-    signed = check_signature(submission, signature, signers)
-    if signed.problem:
-        raise UsageError(f"{signature.name}: {signed.problem}")
+    signature_check = check_signature(submission, signature, signers)
+    if signature_check.problem:
+        raise UsageError(f"{signature.name}: {signature_check.problem}")
     text = path.read_text(encoding="utf-8", errors="replace")
     check_json_bounds(text, _MOST_VALUES)
     return SignedVerdict(
-        signed.signer, signed.verdict == "verified", tuple(_scores_of_earlier_versions(json.loads(text)))
+        signature_check.signer,
+        signature_check.verdict == "verified",
+        tuple(_scores_of_earlier_versions(json.loads(text))),
     )
 
 
@@ -207,7 +210,7 @@ def _scores_of_earlier_versions(verdict: Mapping[str, Any]) -> Iterator[SignedSc
             lost = stored_lost_text(mean.get("lost"))  # verdicts of earlier versions of waybench do not have it
             identity = str(group["model"]), str(group["task"]), env, version, metric
             yield SignedScores(*identity, mean["value"], low, high, lost)
-        except (KeyError, TypeError, ValueError, UsageError):  # of a form that this waybench does not know
+        except (KeyError, TypeError, ValueError, UsageError):  # a score in a format of another waybench
             continue
 
 
@@ -233,12 +236,12 @@ class BoardEntry:
     """A submission of a leaderboard.
 
     Attributes:
-        id: Its path from the folder without ".zip", which names it everywhere.
-        verdict: The verdict; None for a withdrawn one, which is not verified.
-        note: What the maintainers say of it.
-        signer: Who signed the verdict that stands for the verification here; "" for none.
+        id: Its path from the leaderboard's folder, without ".zip".
+        verdict: The verdict; None for a withdrawn submission, which is not verified.
+        note: The maintainers' note on it.
+        signer: The signer of the verdict that replaces the verification here; "" for none.
         earlier: Scores of earlier versions of environments, from the signed verdict.
-        names: Model -> its name on the leaderboard, where no two rows have the same.
+        names: Model -> its name on the leaderboard, which is unique there.
     """
 
     id: str
@@ -280,7 +283,7 @@ def read_board(
     """Verify all submissions in a folder; an invalid one has no effect on the others.
 
     Args:
-        folder: The folder; each file *.zip in it, in any depth, is a submission; one of another name is refused.
+        folder: The folder; each file *.zip in it, in any depth, is a submission; archives of other names are refused.
         settings: Its settings.
         keys: Keys of private sets that are not revealed.
         data_dir: The folder of published data sets; None for the usual places.
@@ -291,7 +294,7 @@ def read_board(
     """
     entries: list[BoardEntry] = []
     refused: list[RefusedFile] = []
-    seen: dict[str, str] = {}
+    file_by_sha256: dict[str, str] = {}
     all_keys = [*keys, *(private_set.key for private_set in settings.private_sets if private_set.key)]
     for number, path in enumerate(_find_archives(folder), start=1):
         if number > MOST_SUBMISSIONS:
@@ -304,34 +307,35 @@ def read_board(
         except (WaybenchError, OSError) as error:
             refused.append(RefusedFile(file, one_line(str(error), 200)))
             continue
-        except Exception as error:  # a submission is data from outside: it is not to take the others with it
+        except Exception as error:  # a submission is data from outside, and must not stop the others
             refused.append(RefusedFile(file, f"it cannot be verified: {type(error).__name__}"))
             continue
         sha256 = entry.verdict.sha256 if entry.verdict else ""
-        if sha256 and sha256 in seen:
-            refused.append(RefusedFile(file, f"the same file as {seen[sha256]}"))
+        if sha256 and sha256 in file_by_sha256:
+            refused.append(RefusedFile(file, f"the same file as {file_by_sha256[sha256]}"))
             continue
-        if entry.verdict and (
-            problem := duplicate_problem(entry.verdict, [(other.id, other.verdict) for other in entries])
-        ):
+        others = [(other.id, other.verdict) for other in entries]
+        if entry.verdict and (problem := duplicate_problem(entry.verdict, others)):
             refused.append(RefusedFile(file, problem))
             continue
-        seen[sha256] = file
+        file_by_sha256[sha256] = file
         entries.append(entry)
-    notes = shared_reply_notes([(entry.label, entry.verdict) for entry in entries])
-    entries = [
-        replace(entry, note=" ".join(filter(None, [entry.note, *notes.get(number, [])])))
-        for number, entry in enumerate(entries)
-    ]
-    committed = read_commitments(folder, settings.signers)
-    entries = [
-        replace(entry, status=Status.COMMITTED)
-        if entry.status is Status.VERIFIED and entry.verdict and are_committed(entry.verdict.runs, committed)
-        else entry
-        for entry in entries
-    ]
+    commitments = read_commitments(folder, settings.signers)
+    entries = _with_notes_and_commitments(entries, commitments)
     _name_models(entries)
-    return Board(entries, refused, committed)
+    return Board(entries, refused, commitments)
+
+
+def _with_notes_and_commitments(entries: Sequence[BoardEntry], commitments: Sequence[Committed]) -> list[BoardEntry]:
+    """Return entries with notes on shared replies, and with the status of runs that were committed beforehand."""
+    notes_by_index = shared_reply_notes([(entry.label, entry.verdict) for entry in entries])
+    noted_entries: list[BoardEntry] = []
+    for index, entry in enumerate(entries):
+        note, status = " ".join(filter(None, [entry.note, *notes_by_index.get(index, [])])), entry.status
+        if status is Status.VERIFIED and entry.verdict and are_committed(entry.verdict.runs, commitments):
+            status = Status.COMMITTED
+        noted_entries.append(replace(entry, note=note, status=status))
+    return noted_entries
 
 
 def _find_archives(folder: Path) -> Iterator[Path]:
@@ -342,7 +346,7 @@ def _find_archives(folder: Path) -> Iterator[Path]:
 
 
 def _is_archive(path: Path) -> bool:
-    """Return whether a file is a submission by its name or, so that none is passed over, by its first bytes."""
+    """Return whether a file is a submission by its name or, so that none is overlooked, by its first bytes."""
     if path.name.lower().endswith(_SUFFIX):
         return True
     if path.suffix in _OTHER_ARCHIVES or path.is_symlink() or not path.is_file():
@@ -364,22 +368,24 @@ def _verify_submission(
         raise UsageError("it is a link, and no file")
     if path.stat().st_size > MOST_BYTES:
         raise UsageError(f"it has more than {MOST_BYTES >> 20:,} MiB")
-    toml, name = path.with_suffix(".toml"), file.removesuffix(_SUFFIX)
-    declared = read_status(toml) if toml.exists() or toml.is_symlink() else StatusFile()
+    status_path, name = path.with_suffix(".toml"), file.removesuffix(_SUFFIX)
+    declared = read_status(status_path) if status_path.exists() or status_path.is_symlink() else StatusFile()
     if declared.status == Status.WITHDRAWN:
         return BoardEntry(id=name, path=path, status=Status.WITHDRAWN, verdict=None, note=declared.note)
     verdict = verify(path, keys=keys, data_dir=data_dir)
     if declared.sha256 and declared.sha256 != verdict.sha256:
-        raise UsageError(f"{toml.name} is about another file: the SHA-256 differs")
+        raise UsageError(f"{status_path.name} is about another file: the SHA-256 differs")
     for model in verdict.models:
         if problem := model_name_problem(model):
             raise UsageError(problem)
     if not any(run.confirmed or run.counts.get("version") for run in verdict.runs):
         raise UsageError("no record in it agrees with a new simulation")
     signed = read_signed_verdict(path, settings.signers) if settings.signers else None
+    # A signed verdict counts only where it is needed and nothing that could be checked here speaks against it.
     if verdict.is_verified or signed is None or not signed.is_verified or not _has_only_unchecked_problems(verdict):
-        signed = SignedVerdict("", False, ())  # which stands for nothing
+        signed = SignedVerdict("", False, ())
     status = Status.VERIFIED if verdict.is_verified or signed.is_verified else Status.COMMUNITY
+    # Maintainers can lower a status to community, and raise a verified one to run again.
     if declared.status == Status.COMMUNITY or (declared.status and status is Status.VERIFIED):
         status = Status(declared.status)
     return BoardEntry(
@@ -396,27 +402,27 @@ def _verify_submission(
 def _has_only_unchecked_problems(verdict: SubmissionVerdict) -> bool:
     """Return whether every problem in a verdict is a check that was not possible here."""
     for run in verdict.runs:
-        # The items of an earlier version are not made again here, so that those of its records differ.
-        versions = run.counts.get("version", 0)
-        if run.counts.keys() - _NOT_CHECKED - ({"item"} if run.counts.get("item", 0) <= versions else set[str]()):
+        # Records of another version have other items than those that are made here.
+        has_item_excuse = run.counts.get("item", 0) <= run.counts.get("version", 0)
+        if run.counts.keys() - _NOT_CHECKED - ({"item"} if has_item_excuse else set[str]()):
             return False
-    # Scores of records of another version are not computed here, so that they differ from those of the submission.
-    allowed = {"results"} if any("version" in run.counts for run in verdict.runs) else set[str]()
-    return bool(verdict.runs) and verdict.counts.keys() <= allowed
+    # Scores of records of another version are not computed here, so that they differ from the submission's scores.
+    unchecked = {"results"} if any("version" in run.counts for run in verdict.runs) else set[str]()
+    return bool(verdict.runs) and verdict.counts.keys() <= unchecked
 
 
 def _name_models(entries: Sequence[BoardEntry]) -> None:
     """Give each model of each submission a name that is unique on the leaderboard."""
-    pairs = [(entry, model) for entry in entries if entry.verdict for model in entry.verdict.models]
-    models = [model for _, model in pairs]
-    taken = set(models)
-    for entry, model in pairs:
+    entries_and_models = [(entry, model) for entry in entries if entry.verdict for model in entry.verdict.models]
+    models = [model for _, model in entries_and_models]
+    names = set(models)
+    for entry, model in entries_and_models:
         name = model
         if models.count(model) > 1:
             name = f"{model} ({entry.label})"
-            while name in taken:
+            while name in names:
                 name += "'"
-            taken.add(name)
+            names.add(name)
         entry.names[model] = name
 
 

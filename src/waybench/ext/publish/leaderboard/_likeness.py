@@ -9,11 +9,10 @@ from waybench.submission._verdict import SubmissionVerdict
 
 
 def duplicate_problem(verdict: SubmissionVerdict, earlier: Sequence[tuple[str, SubmissionVerdict | None]]) -> str:
-    """Return why a submission repeats an earlier one or can be mistaken for it; "" if neither.
+    """Return why a submission repeats an earlier submission or can be mistaken for it; "" if neither.
 
-    What identifies records does not depend on the bytes of the file or on the name of the model.
-
-    `earlier` has the names and verdicts of the other submissions.
+    Fingerprints of records do not depend on the bytes of the file or on the name of the model. `earlier` has the names
+    and verdicts of the other submissions; None for withdrawn ones.
     """
     records = _record_fingerprints(verdict)
     for name, other in earlier:
@@ -22,20 +21,21 @@ def duplicate_problem(verdict: SubmissionVerdict, earlier: Sequence[tuple[str, S
         if records and records <= _record_fingerprints(other):
             return f"the same records as {name}.zip ({', '.join(other.models)[:100]})"
         for model in verdict.models:
-            for rival in other.models:
-                if rival != model and lookalike_key(rival) == lookalike_key(model):
-                    return f"{model[:60]!a} can be taken for {rival[:60]!a} of {name}.zip"
+            for other_model in other.models:
+                if other_model != model and lookalike_key(other_model) == lookalike_key(model):
+                    return f"{model[:60]!a} can be taken for {other_model[:60]!a} of {name}.zip"
     return ""
 
 
 def _record_fingerprints(verdict: SubmissionVerdict) -> set[bytes]:
+    """Return the fingerprints of all records of a submission."""
     return set[bytes]().union(*(fingerprints.records for fingerprints in verdict.fingerprints.values()))
 
 
 def shared_reply_notes(submissions: Sequence[tuple[str, SubmissionVerdict | None]]) -> Mapping[int, Sequence[str]]:
-    """Return notes on submissions, by their index, whose models gave the replies of others.
+    """Return notes on submissions, by their index, whose models gave the same replies as models of others.
 
-    It is noted on both, for who was first is unknown.
+    Both submissions have the note, for who was first is unknown.
     """
     notes: dict[int, list[str]] = defaultdict(list)
     models = [
@@ -45,10 +45,14 @@ def shared_reply_notes(submissions: Sequence[tuple[str, SubmissionVerdict | None
         for model, fingerprints in verdict.fingerprints.items()
     ]
     for number, (_, verdict) in enumerate(submissions):
-        odd = verdict.odd if verdict else ()
-        notes[number] += [f"{found.text}." for found in odd if found.kind in ("same replies", "repeated run")]
-    for (one, first, replies), (other, second, others) in combinations(models, 2):
-        if one != other and (text := replies.shared_replies_text(others)):
-            notes[one].append(f"{second} of {submissions[other][0]} gave {text}.")
-            notes[other].append(f"{first} of {submissions[one][0]} gave {text}.")
+        findings = verdict.odd if verdict else ()
+        notes[number] += [
+            f"{finding.text}." for finding in findings if finding.kind in ("same replies", "repeated run")
+        ]
+    for (first_index, first_model, first_replies), (second_index, second_model, second_replies) in combinations(
+        models, 2
+    ):
+        if first_index != second_index and (text := first_replies.shared_replies_text(second_replies)):
+            notes[first_index].append(f"{second_model} of {submissions[second_index][0]} gave {text}.")
+            notes[second_index].append(f"{first_model} of {submissions[first_index][0]} gave {text}.")
     return notes

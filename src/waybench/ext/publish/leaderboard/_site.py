@@ -3,11 +3,11 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from waybench._package_data import read_text
 from waybench._version import __version__
 from waybench.core import Json, plural
 from waybench.envs import registry
@@ -88,6 +88,7 @@ class BoardReport(NamedTuple):
 def front_page_sections(
     settings: Settings, entries: Sequence[BoardEntry], refused: Sequence[RefusedFile], parts: Sequence[BoardReport]
 ) -> list[BoardSection]:
+    """Return the sections of the first page in their order."""
     ranking = [_ranking_section(part, entries) for part in parts if part.folder == CONFIRMED]
     return [
         *(ranking or [BoardSection("Ranking", "No submission is verified yet.", ())]),
@@ -98,6 +99,11 @@ def front_page_sections(
     ]
 
 
+def _words_cell(text: str) -> TableCell:
+    """Return a cell with a text, or a dash for an empty one."""
+    return TableCell(text=text or "–", kind="words")
+
+
 def _board_table(
     table_id: str,
     title: str,
@@ -106,42 +112,41 @@ def _board_table(
     number_headings: Sequence[str] = (),
     **attributes: Any,
 ) -> BoardTable:
-    """Return a table whose first column has the rows' headers, the others names, and the last ones numbers."""
-    head, *others = name_headings
-    columns: list[TableColumn[Any]] = [
-        TableColumn(heading=head),
-        *(TableColumn(heading=name, kind="name") for name in others),
-    ]
+    """Return a table: a column of row headers, further columns of names, and columns of numbers."""
+    row_heading, *other_headings = name_headings
+    columns: list[TableColumn[Any]] = [TableColumn(heading=row_heading)]
+    columns += [TableColumn(heading=name, kind="name") for name in other_headings]
     columns += [TableColumn(heading=number) for number in number_headings]
     return BoardTable(Table(id=table_id, title=title, caption=(Note(caption),), columns=columns, **attributes))
 
 
 def _ranking_section(part: BoardReport, entries: Sequence[BoardEntry]) -> BoardSection:
-    """Return a part's matrix of models by families, with each submission's status."""
+    """Return a part's matrix of models by families, with the status of each model's submission."""
     by_name = {name: entry for entry in entries for name in entry.names.values()}
-    heads = {model_page_path(name): entry for name, entry in by_name.items()}  # a name that is shown can be cut
+    entry_by_page = {model_page_path(name): entry for name, entry in by_name.items()}  # a shown name can be cut
 
     def with_status(row: TableRow) -> TableRow:
-        entry = heads.get(row.head.link)
-        row = replace(row, cells=[TableCell(items.get(row.head.link, ""), kind="score"), *row.cells])
+        """Return a row with the number of items and, in the head, the status of its submission."""
+        entry = entry_by_page.get(row.head.link)
+        row = replace(row, cells=[TableCell(n_items_by_page.get(row.head.link, ""), kind="score"), *row.cells])
         if entry is None:
             return row
         status = Note(str(entry.status), "good" if entry.is_confirmed else "flag", _verdict_link(entry, "../"))
         return replace(row, head=replace(row.head, notes=(*row.head.notes, status)))
 
-    items = {
+    n_items_by_page = {
         model_page_path(row.model): f"{sum(cell.items for cell in row.cells.values()):,}" for row in part.matrix.rows
     }
     groups = [
         replace(group, rows=[with_status(row) for row in rows], title=group.title or title)
         for group in part.table.groups
-        for title, rows in _rows_by_status(group.rows, heads)
+        for title, rows in _rows_by_status(group.rows, entry_by_page)
     ]
     head, *others = part.table.columns
-    count: TableColumn[Any] = TableColumn(heading="n", help="Items")
+    n_items: TableColumn[Any] = TableColumn(heading="n", help="Items")
     title = ", ".join([part.table.title, *part.options, *["not verified"] * (part.folder == COMMUNITY)])
-    identity = "-".join(["matrix", part.folder, *([slug(title, title)] if part.options else [])])
-    table = replace(part.table, id=identity, title=title, columns=[head, count, *others], groups=groups)
+    table_id = "-".join(["matrix", part.folder, *([slug(title, title)] if part.options else [])])
+    table = replace(part.table, id=table_id, title=title, columns=[head, n_items, *others], groups=groups)
     return BoardSection(
         ": ".join([_HEADINGS[part.folder], *([", ".join(part.options)] if part.options else [])]),
         _LEADS[part.folder],
@@ -151,10 +156,10 @@ def _ranking_section(part: BoardReport, entries: Sequence[BoardEntry]) -> BoardS
 
 
 def _rows_by_status(
-    rows: Sequence[TableRow], heads: Mapping[str, BoardEntry]
+    rows: Sequence[TableRow], entry_by_page: Mapping[str, BoardEntry]
 ) -> Iterator[tuple[str, Sequence[TableRow]]]:
     """Yield the title and rows of each status in turn."""
-    by_status = group_by(rows, lambda row: entry.status if (entry := heads.get(row.head.link)) else None)
+    by_status = group_by(rows, lambda row: entry.status if (entry := entry_by_page.get(row.head.link)) else None)
     for status in sorted(by_status, key=[*Status, None].index):
         yield _TITLES[status] if status else "", by_status[status]
 
@@ -189,8 +194,9 @@ def _earlier_version_sections(entries: Sequence[BoardEntry]) -> Iterator[BoardSe
         ]
         caption = f"Scores of version {version} are not comparable with version {environment.version}."
         title, numbers = f"{environment.title}, version {version}", ("Mean", "95 % interval")
-        names = ("Model", "Task", "Score")
-        tables.append(_board_table(f"version-{len(tables)}", title, caption, names, numbers, groups=single_group(rows)))
+        headings = ("Model", "Task", "Score")
+        table_id = f"version-{len(tables)}"
+        tables.append(_board_table(table_id, title, caption, headings, numbers, groups=single_group(rows)))
     yield BoardSection(
         "Earlier versions of environments",
         "These scores are from verdicts that were signed when the version was current. Each version has its own table.",
@@ -202,69 +208,65 @@ def _submissions_section(
     entries: Sequence[BoardEntry], refused: Sequence[RefusedFile], parts: Sequence[BoardReport]
 ) -> BoardSection:
     groups = [
-        RowGroup([_submission_row(entry, parts) for entry in with_status], _TITLES[status], "references")
+        RowGroup([_submission_row(entry, parts) for entry in entries_with_status], _TITLES[status], "references")
         for status in Status
-        if (with_status := [entry for entry in entries if entry.status is status])
+        if (entries_with_status := [entry for entry in entries if entry.status is status])
     ]
     if refused:
-        rows = [
-            TableRow(
-                TableCell(text=one_line(file, 80)), [TableCell(text=one_line(reason, 200), kind="words", columns=4)]
-            )
-            for file, reason in refused
-        ]
+        cells = [(TableCell(text=one_line(file, 80)), _words_cell(one_line(reason, 200))) for file, reason in refused]
+        rows = [TableRow(file_cell, [replace(reason_cell, columns=4)]) for file_cell, reason_cell in cells]
         groups.append(RowGroup(rows, "Refused", "references"))
-    names = ("File", "Models", "Episodes confirmed", "Submitted by", "Notes")
+    headings = ("File", "Models", "Episodes confirmed", "Submitted by", "Notes")
     title = plural(len(entries), "submission")
-    table = _board_table("submissions", title, _MEANING, names, groups=groups, kind="prose submissions")
+    table = _board_table("submissions", title, _MEANING, headings, groups=groups, kind="prose submissions")
     lead = "Each file leads to its verdict, each model to its results and replays."
     return BoardSection("Submissions", lead, [table])
 
 
 def _submission_row(entry: BoardEntry, parts: Sequence[BoardReport]) -> TableRow:
     verdict = entry.verdict
-    head = TableCell(text=one_line(entry.label, 120), link=_verdict_link(entry) if verdict else "")
+    head_cell = TableCell(text=one_line(entry.label, 120), link=_verdict_link(entry) if verdict else "")
     note = one_line(entry.note, 300)
     if verdict is None:
-        return TableRow(head, [TableCell(text=note or "–", kind="words", columns=4)])
-    models = tuple(Note(model_label(name), "", _results_link(name, parts)) for name in entry.names.values())
-    confirmed, played = sum(run.confirmed for run in verdict.runs), [run.played for run in verdict.runs]
-    total = "?" if None in played else f"{sum(filter(None, played)):,}"
-    signed = f"verified by {entry.signer}" if entry.signer else ""
+        return TableRow(head_cell, [replace(_words_cell(note), columns=4)])
+    pages = {name: next(iter(_result_pages(name, parts)), "") for name in entry.names.values()}
+    models = tuple(Note(model_label(name), "", page) for name, page in pages.items())
+    n_confirmed, n_played = sum(run.confirmed for run in verdict.runs), [run.played for run in verdict.runs]
+    total = "?" if None in n_played else f"{sum(filter(None, n_played)):,}"
+    signature = f"verified by {entry.signer}" if entry.signer else ""
     return TableRow(
-        head,
+        head_cell,
         [
             TableCell(kind="words", notes=models),
-            TableCell(text=f"{confirmed:,} of {total}", kind="words"),
-            TableCell(text=one_line(verdict.submitter, 120) or "–", kind="words"),
-            TableCell(text=" ".join(filter(None, (signed, note))) or "–", kind="words"),
+            _words_cell(f"{n_confirmed:,} of {total}"),
+            _words_cell(one_line(verdict.submitter, 120)),
+            _words_cell(" ".join(filter(None, (signature, note)))),
         ],
     )
 
 
 def _commitments_section(committed: Sequence[Mapping[str, Any]]) -> BoardSection:
-    """Return the section of commitments to runs, those without a result first."""
+    """Return the section of commitments to runs, commitments without a result first."""
     rows = [
         TableRow(
             TableCell(text=one_line(facts["file"], 80)),
             [
-                TableCell(text=model_label(facts["model"]) or "–", kind="words"),
-                TableCell(text=", ".join(filter(None, (facts["task"], facts["options"]))) or "–", kind="words"),
-                TableCell(text=facts["problem"] or ", ".join(facts["submissions"]) or "no result", kind="words"),
-                TableCell(text=f"{facts['time']}, signed by {facts['signer']}" if facts["time"] else "–", kind="words"),
+                _words_cell(model_label(facts["model"])),
+                _words_cell(", ".join(filter(None, (facts["task"], facts["options"])))),
+                _words_cell(facts["problem"] or ", ".join(facts["submissions"]) or "no result"),
+                _words_cell(f"{facts['time']}, signed by {facts['signer']}" if facts["time"] else ""),
             ],
         )
         for facts in sorted(committed, key=lambda facts: (bool(facts["submissions"]), bool(facts["problem"])))
     ]
     valid = [facts for facts in committed if not facts["problem"]]
-    missing = sum(not facts["submissions"] for facts in valid)
-    names = ("Commitment", "Model", "Task", "Result", "Committed")
+    n_missing = sum(not facts["submissions"] for facts in valid)
+    headings = ("Commitment", "Model", "Task", "Result", "Committed")
     caption = "Results are submissions whose runs began after the commitment, with its task, items, options and model."
     title = plural(len(valid), "commitment")
-    table = _board_table("commitments", title, caption, names, groups=single_group(rows), kind="prose")
-    lead = (
-        f"{missing} of {len(valid)} commitments to runs have no result here: a run that was not submitted is visible."
-    )
+    table = _board_table("commitments", title, caption, headings, groups=single_group(rows), kind="prose")
+    numbers = f"{n_missing} of {len(valid)}"
+    lead = f"{numbers} commitments to runs have no result here: a run that was not submitted is visible."
     return BoardSection("Commitments to runs", lead, [table])
 
 
@@ -277,19 +279,21 @@ def _private_sets_section(settings: Settings) -> BoardSection:
         for label, commitment, key in settings.private_sets
     ]
     caption = "waybench verify --key-file FILE --commitment TEXT checks a revealed key."
-    names = ("Set", "Commitment", "Key")
-    table = _board_table("private-sets", "Commitments", caption, names, groups=single_group(rows), kind="prose")
+    headings = ("Set", "Commitment", "Key")
+    table = _board_table("private-sets", "Commitments", caption, headings, groups=single_group(rows), kind="prose")
     lead = "The keys of these sets were fixed by their commitments before the sets were used."
     return BoardSection("Private sets", lead, [table])
 
 
 def _verdict_link(entry: BoardEntry, root: str = "") -> str:
+    """Return the link to a verdict's page from a page whose path to the first page is `root`."""
     return f"{root}verdicts/{verdict_file_stem(entry)}.html"
 
 
-def _results_link(name: str, parts: Sequence[BoardReport]) -> str:
-    folders = [part.folder for part in parts if any(row.model == name for row in part.matrix.rows)]
-    return f"{folders[0]}/{model_page_path(name)}" if folders else ""
+def _result_pages(name: str, parts: Sequence[BoardReport]) -> list[str]:
+    """Return the paths of a model's pages in the reports of all parts that have the model."""
+    with_model = (part for part in parts if any(row.model == name for row in part.matrix.rows))
+    return [f"{part.folder}/{model_page_path(name)}" for part in with_model]
 
 
 def feed_json(
@@ -329,7 +333,7 @@ def feed_json(
 
 
 class WrittenBoard(NamedTuple):
-    """A leaderboard that was written: its first page, and records that cannot be read, the first thousand of them."""
+    """A leaderboard that was written: its first page, and the first thousand records that cannot be read."""
 
     page: Path
     skipped: Sequence[Skipped]
@@ -356,28 +360,25 @@ def write_leaderboard(
         (OTHER_OPTIONS, f"{settings.title}: other options"),
         (COMMUNITY, f"{settings.title}: not verified"),
     ):
-        reported = [entry for entry in entries if entry.verdict and entry.is_confirmed == (folder != COMMUNITY)]
-        if progress is not None and reported:
+        entries_of_part = [entry for entry in entries if entry.verdict and entry.is_confirmed == (folder != COMMUNITY)]
+        if progress is not None and entries_of_part:
             progress(folder)
-        parts += _write_part_reports(out, folder, title, reported, skipped)
+        parts += _write_part_reports(out, folder, title, entries_of_part, skipped)
     runs = {entry.id: entry.verdict.runs for entry in entries if entry.verdict}
     committed = [commitment_json(commitment, runs) for commitment in commitments]
-    content = feed_json(settings, entries, refused, parts) | {"commitments": committed}
+    feed = feed_json(settings, entries, refused, parts) | {"commitments": committed}
     contents: dict[str, str | bytes] = {
-        "data/feed.json": json.dumps(content, indent=1) + "\n",
-        "data/feed.schema.json": (files("waybench.ext.publish.leaderboard") / "feed.schema.json").read_text(
-            encoding="utf-8"
-        ),
+        "data/feed.json": json.dumps(feed, indent=1) + "\n",
+        "data/feed.schema.json": read_text(__file__, "feed.schema.json"),
     }
     for entry in entries:
         if entry.verdict is not None:
             contents[f"verdicts/{verdict_file_stem(entry)}.html"] = _entry_verdict_page(entry, parts)
             contents[f"verdicts/{verdict_file_stem(entry)}.json"] = json.dumps(entry.verdict.to_json(), indent=1) + "\n"
-    shown = front_page_sections(settings, entries, refused, parts) + (
-        [_commitments_section(committed)] if committed else []
-    )
-    page = write_board(out, settings.title, settings.about or _ABOUT, shown, contents)
-    return WrittenBoard(page, skipped)
+    sections = front_page_sections(settings, entries, refused, parts)
+    if committed:
+        sections.append(_commitments_section(committed))
+    return WrittenBoard(write_board(out, settings.title, settings.about or _ABOUT, sections, contents), skipped)
 
 
 def _write_part_reports(
@@ -385,17 +386,17 @@ def _write_part_reports(
 ) -> list[BoardReport]:
     """Write the report of a part's submissions; return the part once for each set of options, [] without episodes."""
     options_by_run: dict[str, tuple[str, ...]] = {}
-    logged = _part_episodes(entries, skipped, folder, options_by_run)
-    first = next(logged, None)
-    if first is None:
+    episodes = _part_episodes(entries, skipped, folder, options_by_run)
+    first_episode = next(episodes, None)
+    if first_episode is None:
         remove_report(out / folder)
         return []
     try:
-        report = write_report(chain([first], logged), out / folder, title=title)
+        report = write_report(chain([first_episode], episodes), out / folder, title=title)
     except Exception as error:
         if folder == CONFIRMED:
             raise
-        # What is not verified may be anything; it is not to take the verified submissions with it.
+        # An unverified submission can have any content, and must not stop the verified ones.
         remove_report(out / folder)
         skipped.append(Skipped(folder, "", f"no report can be made of these submissions: {type(error).__name__}"))
         return []
@@ -410,7 +411,7 @@ def _write_part_reports(
 def _part_episodes(
     entries: Sequence[BoardEntry], skipped: list[Skipped], folder: str, options_by_run: dict[str, tuple[str, ...]]
 ) -> Iterator[LoggedEpisode]:
-    """Yield the episodes of a part, and put each run's options that differ from its preset into `options_by_run`."""
+    """Yield the episodes of a part, and write each run's options that differ from its preset to `options_by_run`."""
 
     def add_skipped(problem: Skipped) -> None:
         if len(skipped) < _MOST_SKIPPED:
@@ -418,33 +419,32 @@ def _part_episodes(
 
     for entry in entries:
         assert entry.verdict is not None
-        name = entry.names.__getitem__
 
         def is_wanted(run: Mapping[str, Any], entry: BoardEntry = entry) -> bool:
+            """Return whether a run is in this part, and note its options."""
             options = changed_options(run["task"], run["parameters"], run["epochs"])
             options_by_run[f"{entry.id}/{run['file']}"] = options
             return folder == COMMUNITY or (folder == OTHER_OPTIONS) == bool(options)
 
-        of_entry = submission_episodes(
+        episodes = submission_episodes(
             entry.path,
             entry.verdict.sha256,
             run_prefix=entry.id,
-            name_in_report=name,
+            name_in_report=entry.names.__getitem__,
             on_problem=add_skipped,
             is_wanted=is_wanted,
         )
-        for episode in of_entry:
+        for episode in episodes:
             # Records of other versions cannot be simulated, and have tables of their own (`BoardEntry.earlier`).
             if episode.record.env_version == registry.load(episode.record.env).version:
                 yield episode
 
 
 def _entry_verdict_page(entry: BoardEntry, parts: Sequence[BoardReport]) -> str:
+    """Return the HTML page of a verdict, with links to the results of the submission's models."""
     assert entry.verdict is not None
     links = [("Leaderboard", "../index.html")]
     for name in entry.names.values():
-        for part in parts:
-            if any(row.model == name for row in part.matrix.rows):
-                links.append((f"Results and replays of {name}", f"../{part.folder}/{model_page_path(name)}"))
+        links += [(f"Results and replays of {name}", f"../{path}") for path in _result_pages(name, parts)]
     note = f"Status on the leaderboard: {entry.status}. {entry.note}".rstrip()
     return verdict_page(entry.verdict, links=links, note=note, signer=entry.signer)

@@ -7,7 +7,7 @@ from pathlib import Path
 from waybench._version import __version__
 from waybench.core import UsageError
 
-# File of the template -> where it goes.
+# File of the template -> its path in the leaderboard's folder.
 _FILES = {
     "leaderboard.toml": "leaderboard.toml",
     "README.md": "README.md",

@@ -17,7 +17,7 @@ from waybench.core import Json
 from waybench.ext.scale import StorageFolder, is_url
 
 DIGEST = 16  # bytes of an item's SHA-256 that are kept
-INDEX = 257  # numbers before the hashes: how many begin with a byte below 0, 1, ..., 256
+INDEX = 257  # numbers in the index of a file of hashes, see `indexed_hashes`
 _GROUP = 1000  # rows of Parquet that are held in memory
 _LEVEL = 6  # of gzip: twice as fast as its default, for 2 % more bytes
 _NUMBERS = ("version", "level", "index")  # columns that are integers; others are text, or JSON as text
@@ -32,7 +32,7 @@ def open_line_writer(path: Path, file_format: str) -> Generator[Callable[[str], 
         with _open_parquet_writer(path) as write:
             yield write
         return
-    # Neither the name nor the time is written, for both would make each file a different one.
+    # Neither the file's name nor the time is written, so that equal lines give equal bytes.
     with open(path, "wb") as raw, gzip.GzipFile("", "wb", _LEVEL, raw, mtime=0) as stream:
 
         def write_line(line: str) -> None:
@@ -50,12 +50,13 @@ def _open_parquet_writer(path: Path) -> Generator[Callable[[str], None], None, N
     writers: list[Any] = []
 
     def flush() -> None:
-        if not writers:  # the types do not depend on values, so that all shards have the same ones
+        """Write the collected rows as a row group."""
+        if not writers:  # types depend on the columns' names only, so that all shards have the same types
             writers.append(files.ParquetWriter(str(path), _arrow_schema(arrow, rows), compression="zstd"))
         schema = writers[0].schema
-        texts = [field.name for field in schema if field.type == arrow.string()]
+        text_columns = [field.name for field in schema if field.type == arrow.string()]
         for row in rows:
-            for name in texts:
+            for name in text_columns:
                 if not isinstance(row[name], str):
                     row[name] = json.dumps(row[name], separators=(",", ":"))
         writers[0].write_table(arrow.Table.from_pylist(rows, schema=schema))
@@ -76,7 +77,7 @@ def _open_parquet_writer(path: Path) -> Generator[Callable[[str], None], None, N
 
 
 def _arrow_schema(arrow: Any, rows: list[dict[str, Json]]) -> Any:
-    """Return the Arrow schema of rows, from the first one."""
+    """Return the Arrow schema of rows, from the names in the first row."""
     names = list(rows[0]) if rows else []
     types: dict[str, Any] = {name: arrow.int64() for name in _NUMBERS}
     if "messages" in names:
@@ -108,7 +109,7 @@ def rows_in_file(path: Path, ending: str) -> Iterator[dict[str, Json]]:
     """Yield the rows of a shard's file as objects.
 
     Raises:
-        OSError, ValueError, EOFError: If the file is no such file, or damaged.
+        OSError, ValueError, EOFError: If the file is no shard's file, or damaged.
     """
     if ending == ".parquet":
         files: Any = import_module("pyarrow.parquet")
@@ -161,7 +162,7 @@ class ShardFolder(StorageFolder):
         return {name: sizes[name] for name in sorted(sizes) if not name.endswith(_PART)}
 
     def read_bytes(self, name: str, start: int | None = None, end: int | None = None) -> bytes | None:
-        """Return a file's bytes, or those from `start` to `end`; None if it does not exist."""
+        """Return a file's bytes, or its bytes from `start` to `end`; None if it does not exist."""
         with self._explain_errors("read"), suppress(FileNotFoundError):
             return self._files.cat_file(f"{self._root}/{name}", start=start, end=end)
         return None
@@ -179,7 +180,7 @@ class ShardFolder(StorageFolder):
 
     @contextmanager
     def open_scratch_folder(self) -> Generator[Path, None, None]:
-        """Give an empty local folder for files that `put` then moves into this one."""
+        """Give an empty local folder for files that `put` then moves into this folder."""
         if self._local_path is None:
             folder = tempfile.mkdtemp(prefix="waybench-")
         else:
@@ -193,15 +194,15 @@ class ShardFolder(StorageFolder):
             shutil.rmtree(folder, ignore_errors=True)
 
     def put(self, path: Path, name: str) -> None:
-        """Move a finished local file to its place, where it replaces an older one."""
+        """Move a finished local file into the folder, where it replaces an older file of the name."""
         if self._local_path is None:
             super().put(path, name)
             return
         target = self._local_path / name
         with self._explain_errors("write to"):
             target.parent.mkdir(exist_ok=True)
-            with open(path, "rb") as stream:  # a name must not be on the disk before its content is
-                os.fsync(stream.fileno())
+            with open(path, "rb") as stream:
+                os.fsync(stream.fileno())  # so that the name is never on the disk without the content
             os.replace(path, target)
 
     def write_file(self, name: str, content: bytes) -> None:

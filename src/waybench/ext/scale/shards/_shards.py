@@ -25,14 +25,14 @@ DESCRIPTION, MANIFEST = "set.json", "manifest.json"
 FORMATS: Mapping[str, str] = {"jsonl": ".jsonl.gz", "parquet": ".parquet"}  # format -> how its files' names end
 _NAME = re.compile(r"(\d{12})-(\d+)-([0-9a-f]{64})(\.jsonl\.gz|\.parquet)")
 
-_BYTES = 64  # of memory for each hash while it is sorted: itself twice, its set, its place in the order
-_HEAD = 4 * INDEX
-_SPAN = 1 << 64  # hashes are divided by their first 8 bytes
-MEMORY = 512 << 20  # bytes that one part may take
+_BYTES = 64  # memory for each hash while hashes are sorted: two copies, the number of its set, its index in the order
+_INDEX_BYTES = 4 * INDEX
+_SPAN = 1 << 64  # ranges of hashes are ranges of their first 8 bytes
+MEMORY = 512 << 20  # bytes for sorting a range of hashes
 
 
 class NumberRange(NamedTuple):
-    """The items of one shard: the number of the first one, and how many they are."""
+    """The items of one shard: the number of the first item, and the number of items."""
 
     first: int
     size: int
@@ -59,11 +59,12 @@ class Shard(NamedTuple):
 
 @dataclass(frozen=True)
 class ShardPlan:
-    """The shards of a set: ranges of item numbers, whoever makes them.
+    """The shards of a set as ranges of item numbers.
 
     Attributes:
         start: Number of the first item.
-        size: Items of a shard; the last one may have fewer.
+        count: Number of items.
+        size: Number of items of a shard; the last shard may have fewer.
     """
 
     start: int
@@ -104,7 +105,7 @@ def finished_shards(store: ShardFolder, ending: str) -> dict[NumberRange, Shard]
 
 
 def remove_shard(store: ShardFolder, shard: Shard) -> None:
-    """Remove a shard's files, that with the items first, since it makes a shard a finished one."""
+    """Remove a shard's files, the items first, so that no shard without hashes counts as finished."""
     store.remove(f"{ITEMS}/{shard.name}")
     store.remove(f"{HASHES}/{shard.hashes}")
 
@@ -115,16 +116,24 @@ def count_items_in_manifest(store: ShardFolder) -> int | None:
 
 
 def has_same_description(store: ShardFolder, description: Mapping[str, Json]) -> bool:
-    """Return whether a folder has this description, False for none; raise a UsageError if it has another one."""
+    """Return whether a folder has this description; False without any; raise a UsageError for another description."""
     content = store.read_bytes(DESCRIPTION)
     if content is None:
         return False
-    before = parse_json_object(content, f"{store.shown}/{DESCRIPTION}")
-    wanted = json.loads(json.dumps(description))
-    names = sorted(name for name in {*before, *wanted} if before.get(name) != wanted.get(name))
+    description_there = parse_json_object(content, f"{store.shown}/{DESCRIPTION}")
+    description_here = json.loads(json.dumps(description))
+    names = sorted(
+        name
+        for name in {*description_there, *description_here}
+        if description_there.get(name) != description_here.get(name)
+    )
     if names:
-        differ = "; ".join(f"{name} {before.get(name)!r}, not {wanted.get(name)!r}" for name in names[:3])
-        raise UsageError(f"{store.shown} has other shards, with {differ}: choose another folder, or the same options")
+        differences = "; ".join(
+            f"{name} {description_there.get(name)!r}, not {description_here.get(name)!r}" for name in names[:3]
+        )
+        raise UsageError(
+            f"{store.shown} has other shards, with {differences}: choose another folder, or the same options"
+        )
     return True
 
 
@@ -134,7 +143,7 @@ def write_description(store: ShardFolder, description: Mapping[str, Json]) -> No
 
 
 def parse_json_object(content: bytes, where: str) -> dict[str, Json]:
-    """Return a JSON object from a file's content; raise a UsageError if it is none."""
+    """Return a JSON object from a file's content; raise a UsageError for any other content."""
     try:
         value = json.loads(content)
     except ValueError:
@@ -145,19 +154,19 @@ def parse_json_object(content: bytes, where: str) -> dict[str, Json]:
 
 
 def write_manifest(store: ShardFolder, description: Mapping[str, Json], shards: Iterable[Shard], **more: Json) -> None:
-    """Write the manifest of a set: its description, further fields and all shards in order."""
+    """Write the manifest of a set: its description, further fields (`more`) and all shards in order."""
     shards = list(shards)
-    facts: dict[str, Any] = {
+    summary: dict[str, Any] = {
         "set": dict(description),
         "items": sum(shard.range.size for shard in shards),
         "bytes": sum(shard.bytes for shard in shards),
         **more,
     }
-    head = json.dumps(facts, indent=2, sort_keys=True)
+    summary_json = json.dumps(summary, indent=2, sort_keys=True)
     # One line for each shard, so that two manifests can be compared line by line.
     files = ({"file": f"{ITEMS}/{shard.name}", "bytes": shard.bytes} for shard in shards)
     rows = ",\n    ".join(map(json.dumps, files))
-    store.write_file(MANIFEST, f'{head[:-2]},\n  "shards": [\n    {rows}\n  ]\n}}\n'.encode())
+    store.write_file(MANIFEST, f'{summary_json[:-2]},\n  "shards": [\n    {rows}\n  ]\n}}\n'.encode())
 
 
 def read_manifest(store: ShardFolder) -> tuple[dict[str, Json], list[Shard]]:
@@ -190,7 +199,7 @@ def write_shard(
 ) -> Shard:
     """Write a shard's hashes and then its file, and return the shard.
 
-    Memory does not grow with the size of items: lines are written as they come, and 16 bytes of each hash are kept.
+    Memory does not grow with the size of items: lines are written as they come, and only the hashes are kept.
 
     `rows` has the hash and the lines of each item in order; `file_format` is "jsonl" or "parquet".
     """
@@ -214,7 +223,7 @@ def _write_lines_and_yield_hashes(
             yield digest
 
 
-class ToCheck(NamedTuple):
+class ShardCheck(NamedTuple):
     """A shard to verify: the set's folder, the shard by the manifest, and what each row must have (column, value)."""
 
     place: str
@@ -222,8 +231,8 @@ class ToCheck(NamedTuple):
     expected: tuple[tuple[str, Json], ...]
 
 
-def problem_of_shard(job: ToCheck) -> str | None:
-    """Return what is wrong with a shard's file, items or hashes, in one line; None if nothing is."""
+def problem_of_shard(job: ShardCheck) -> str | None:
+    """Return the first problem of a shard's file, items or hashes, in one line; None without a problem."""
     store, shard = ShardFolder(job.place), job.shard
     where = f"{ITEMS}/{shard.name}"
     try:
@@ -244,7 +253,7 @@ def problem_of_shard(job: ToCheck) -> str | None:
 
 
 def _hash_by_index(path: Path, shard: Shard, expected: dict[str, Json]) -> dict[int, str] | str:
-    """Return the hash of each item in a shard's file by its index, or what is wrong with the items."""
+    """Return the hash of each item in a shard's file by its index, or a text with the first problem of the items."""
     hashes: dict[Any, str] = {}
     for number, row in enumerate(rows_in_file(path, shard.ending)):
         for name, value in expected.items():
@@ -257,13 +266,13 @@ def _hash_by_index(path: Path, shard: Shard, expected: dict[str, Json]) -> dict[
 
 
 class HashRange(NamedTuple):
-    """The hashes of some shards that lie in a range: what one job sorts.
+    """A range of hashes of some sets, which one job sorts.
 
     Attributes:
         places: The sets' folders.
-        files: Of each set, the names of its files of hashes.
-        low: Start of the range, by the first 8 bytes.
-        high: End of the range.
+        files: For each set the names of its files of hashes.
+        low: Start of the range, by the first 8 bytes of hashes.
+        high: End of the range, exclusive.
     """
 
     places: tuple[str, ...]
@@ -273,7 +282,7 @@ class HashRange(NamedTuple):
 
 
 class Count(NamedTuple):
-    """Numbers of items: all, the different ones among them, these of each set, and those in two or more sets."""
+    """Numbers of items: all, different items, different items of each set, and different items in two or more sets."""
 
     items: int
     different: int
@@ -284,22 +293,19 @@ class Count(NamedTuple):
 def divide_into_hash_ranges(
     places: Sequence[str], shards: Sequence[Sequence[Shard]], memory: int = MEMORY
 ) -> list[HashRange]:
-    """Divide the hashes of sets into ranges that can be counted independently.
-
-    Sorting one part takes about `memory` bytes.
-    """
-    items = sum(shard.range.size for one_set in shards for shard in one_set)
-    number = max(1, -(-items * _BYTES // memory))
-    files = tuple(tuple(shard.hashes for shard in one_set) for one_set in shards)
-    bounds = [_SPAN * index // number for index in range(number + 1)]
+    """Divide the hashes of sets into ranges that can be counted independently, each with about `memory` bytes."""
+    n_items = sum(shard.range.size for shards_of_set in shards for shard in shards_of_set)
+    n_ranges = max(1, -(-n_items * _BYTES // memory))
+    files = tuple(tuple(shard.hashes for shard in shards_of_set) for shards_of_set in shards)
+    bounds = [_SPAN * index // n_ranges for index in range(n_ranges + 1)]
     return [HashRange(tuple(places), files, low, high) for low, high in pairwise(bounds)]
 
 
 def count_distinct_hashes(part: HashRange) -> Count:
     """Count the different hashes in a range.
 
-    Two hashes are the same if their first 16 bytes are. Of n different items, two are taken for one with a probability
-    below n^2 / 2^129: for 10^9 items, 1.5e-21.
+    Hashes are compared by their first 16 bytes. Among n different items, two are taken for one with a probability below
+    n^2 / 2^129: for 10^9 items, 1.5e-21.
 
     Raises:
         UsageError: If a file is missing or damaged.
@@ -308,61 +314,64 @@ def count_distinct_hashes(part: HashRange) -> Count:
     sizes: list[int] = []
     for path, names in zip(part.places, part.files, strict=True):
         store = ShardFolder(path)
-        of_set = [_hashes_in_range(store, name, part.low, part.high) for name in names]
-        hashes += of_set
-        sizes.append(sum(len(head) for head, _ in of_set))
+        hashes_of_set = [_hashes_in_range(store, name, part.low, part.high) for name in names]
+        hashes += hashes_of_set
+        sizes.append(sum(len(first_halves) for first_halves, _ in hashes_of_set))
     return _count_sorted_hashes(hashes, sizes)
 
 
 def _hashes_in_range(store: ShardFolder, name: str, low: int, high: int) -> tuple[Any, Any]:
-    """Return the hashes of a file in a range as two arrays: their first and their second 8 bytes."""
-    import numpy as np  # only those commands load it that count
+    """Return the hashes of a file in a range as two arrays: their first and their second 8 bytes.
+
+    The file begins with an index (see `_files.indexed_hashes`), so that only the bytes near the range are read.
+    """
+    import numpy as np  # only commands that count need it
 
     path = f"{HASHES}/{name}"
     is_all = low == 0 and high == _SPAN
-    head = store.read_bytes(path) if is_all else store.read_bytes(path, 0, _HEAD)
+    start_of_file = store.read_bytes(path) if is_all else store.read_bytes(path, 0, _INDEX_BYTES)
     damaged = UsageError(
         f"{store.shown}/{path} is missing or damaged: remove the shard's file in items/ and generate the set again, "
         "which makes only that shard"
     )
-    if head is None or len(head) < _HEAD:
+    if start_of_file is None or len(start_of_file) < _INDEX_BYTES:
         raise damaged
-    index = np.frombuffer(head, "<u4", INDEX)
-    first, last = int(index[low >> 56]), int(index[((high - 1) >> 56) + 1])
-    content = head[_HEAD:] if is_all else b""
+    index = np.frombuffer(start_of_file, "<u4", INDEX)
+    first, last = int(index[low >> 56]), int(index[((high - 1) >> 56) + 1])  # >> 56: the first of 8 bytes
+    content = start_of_file[_INDEX_BYTES:] if is_all else b""
     if not is_all and last > first:
-        content = store.read_bytes(path, _HEAD + DIGEST * first, _HEAD + DIGEST * last) or b""
+        content = store.read_bytes(path, _INDEX_BYTES + DIGEST * first, _INDEX_BYTES + DIGEST * last) or b""
     if len(content) != DIGEST * (last - first):
         raise damaged
     digests = np.frombuffer(content, ">u8").reshape(-1, 2)
     begin = int(np.searchsorted(digests[:, 0], np.uint64(low), side="left"))
     end = int(np.searchsorted(digests[:, 0], np.uint64(high - 1), side="right"))
-    chosen = digests[begin:end].astype(np.uint64)
-    return chosen[:, 0], chosen[:, 1]
+    hashes_in_range = digests[begin:end].astype(np.uint64)
+    return hashes_in_range[:, 0], hashes_in_range[:, 1]
 
 
 def _count_sorted_hashes(hashes: Sequence[tuple[Any, Any]], sizes: Sequence[int]) -> Count:
-    """Return the counts of different hashes in all sets, and in each of them."""
+    """Return the counts of all and different hashes, by their first and second halves and the size of each set."""
     import numpy as np
 
     if not hashes:
         return Count(0, 0, (0,) * len(sizes), 0)
-    heads, tails = (np.concatenate(halves) for halves in zip(*hashes, strict=True))
-    order = np.lexsort((tails, heads))
+    first_halves, second_halves = (np.concatenate(halves) for halves in zip(*hashes, strict=True))
+    order = np.lexsort((second_halves, first_halves))
     owners = np.repeat(np.arange(len(sizes), dtype=np.uint16), sizes)[order]
-    heads, tails = heads[order], tails[order]
-    is_new = np.ones(len(heads), bool)
-    is_new[1:] = (heads[1:] != heads[:-1]) | (tails[1:] != tails[:-1])
-    groups = np.flatnonzero(is_new)
-    if len(sizes) == 1 or not len(groups):
-        return Count(len(heads), len(groups), (len(groups), *(0,) * (len(sizes) - 1)), 0)
-    holders = np.zeros(len(groups), np.int64)
-    of_sets: list[int] = []
+    first_halves, second_halves = first_halves[order], second_halves[order]
+    is_new = np.ones(len(first_halves), bool)
+    is_new[1:] = (first_halves[1:] != first_halves[:-1]) | (second_halves[1:] != second_halves[:-1])
+    first_indices = np.flatnonzero(is_new)
+    if len(sizes) == 1 or not len(first_indices):
+        return Count(len(first_halves), len(first_indices), (len(first_indices), *(0,) * (len(sizes) - 1)), 0)
+    n_sets_with = np.zeros(len(first_indices), np.int64)
+    n_of_sets: list[int] = []
     for number in range(len(sizes)):
-        has = np.logical_or.reduceat(owners == number, groups)
-        of_sets.append(int(has.sum()))
-        holders += has
-    return Count(len(heads), len(groups), tuple(of_sets), int((holders > 1).sum()))
+        is_in_set = np.logical_or.reduceat(owners == number, first_indices)
+        n_of_sets.append(int(is_in_set.sum()))
+        n_sets_with += is_in_set
+    return Count(len(first_halves), len(first_indices), tuple(n_of_sets), int((n_sets_with > 1).sum()))
 
 
 def sum_counts(counts: Iterable[Count]) -> Count:
