@@ -10,10 +10,11 @@ from waybench.core import Json, plural
 from waybench.evaluation.tasks import TaskEntry
 from waybench.ext.publish.exports._files import FileText, benchmark_file, yaml
 
-# In every row and on the card, so that whoever collects texts for training can leave these files out, and whoever has a
-# model can ask it for the end of this line.
+# In every row and on the card: collectors of training texts can leave files with it out, and a model that can complete
+# it has seen them.
 CANARY = "waybench benchmark data must not appear in training corpora: 78f10b9c-82bb-4dff-a2ce-f5806f5ce5ee"
 SPLIT = "test"
+# The Hub's size categories: number of rows below which each applies.
 _SIZES = (1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")
 _LARGEST = "n>1M"
 _SCORING = """import json, waybench
@@ -37,7 +38,7 @@ class DatasetConfig:
     """A config of the data set: the items of a task, in one split.
 
     Attributes:
-        task: The task, after which the config is named.
+        task: The task; the config has its name.
         parameters: The task's parameters that are not the default, as "name=value".
         environments: Id of each environment -> its version.
         levels: The levels of the items, each once.
@@ -70,7 +71,7 @@ def dataset_files(
     """Yield README.md, eval.yaml and SHA256SUMS of a data set whose files of rows are in the folder already.
 
     `dataset` is its name on the Hub, "owner/name", or a text for the user to replace; `answers` says whether the rows
-    have instances and answers; `command` is the command that writes it.
+    have instances and answers; `command` is the command that writes the data set.
     """
     sizes = {config.path: (folder / config.path).stat().st_size for config in configs}
     files = [
@@ -112,8 +113,9 @@ def _card_metadata(configs: Sequence[DatasetConfig], sizes: Mapping[str, int]) -
 def _card_text(
     configs: Sequence[DatasetConfig], sizes: Mapping[str, int], *, dataset: str, answers: bool, command: str
 ) -> str:
-    first = configs[0].task.name
-    given = "" if not configs[0].parameters else "".join(f" -T {text}" for text in configs[0].parameters)
+    """Return the card of the data set; see `dataset_files`."""
+    first_task = configs[0].task.name
+    parameters = "".join(f" -T {text}" for text in configs[0].parameters)
     answer_columns = """| `instance`, `examples` | the item itself as JSON, and the items that the prompt shows solved |
 | `proof` | what is known of the solution, as JSON, such as its least length |
 | `answer` | the oracle's reply; of a task in turns all of its replies, as a JSON list. Other answers can be as good |
@@ -130,7 +132,7 @@ Frozen public sets of waybench {__version__}: {plural(len(configs), "task")}, \
 ```python
 from datasets import load_dataset
 
-data = load_dataset("{dataset}", "{first}", split="{SPLIT}")
+data = load_dataset("{dataset}", "{first_task}", split="{SPLIT}")
 ```
 
 {"".join(_config_table_lines(configs))}
@@ -159,7 +161,7 @@ No list of right answers scores these tasks: most items have many, and many task
 plays the same items with any model, and scores the replies of your own program by simulation:
 
 ```sh
-waybench run {first}{given} --model MODEL
+waybench run {first_task}{parameters} --model MODEL
 ```
 
 ```python
@@ -173,7 +175,7 @@ Do not train on these items, and leave files with this line out of training corp
 
 > {CANARY}
 
-Train on items of another key (`waybench generate {first} --key mine --split train`), test on a private set
+Train on items of another key (`waybench generate {first_task} --key mine --split train`), test on a private set
 (`waybench commit --new --key-file FILE`), and compare with isomorphic items (`-T isomorph=1`), which look different and
 are as hard.
 
@@ -190,12 +192,13 @@ training data."""
 
 
 def _config_table_lines(configs: Iterable[DatasetConfig]) -> Iterator[str]:
+    """Yield the lines of the card's table of configs."""
     yield "| config | items | levels | environment, version | parameters | hash of the set |\n"
     yield "|---|---|---|---|---|---|\n"
     for config in configs:
-        ends = sorted({min(config.levels), max(config.levels)})
+        lowest_and_highest = sorted({min(config.levels), max(config.levels)})
         environments = ", ".join(f"`{name}` {version}" for name, version in config.environments.items())
         parameters = ", ".join(f"`{text}`" for text in config.parameters)
-        levels = " to ".join(map(str, ends))
+        levels = " to ".join(map(str, lowest_and_highest))
         cells = f"`{config.task.name}`", config.n_items, levels, environments, parameters, f"`{config.set_hash}`"
         yield f"| {' | '.join(map(str, cells))} |\n"

@@ -35,31 +35,32 @@ def every_eval_ever_files(
 
 
 def _result_files(result: ModelResults, organization: str, relationship: str) -> Iterator[FileText]:
+    """Yield the file of a result and the file of its episodes."""
     group = result.group
     model = group.model if "/" in group.model else f"unknown/{group.model}"
-    developer, name = map(as_path_part, model.split("/", 1))
-    model = f"{developer}/{name}"
+    developer, model_name = map(as_path_part, model.split("/", 1))
+    model = f"{developer}/{model_name}"
     settings = {
         key: value if isinstance(value, str) else json.dumps(value, sort_keys=True)
         for key, value in sorted(group.settings.items())
     }
     identities = [[row.instance, row.attempt, row.run] for _, row in result.episodes]
     digest = hashlib.sha256(json.dumps([model, settings, identities]).encode())
-    name_of_file = str(uuid.UUID(bytes=digest.digest()[:16], version=4))
-    # Midnight (UTC) of the date, as seconds since 1970.
+    file_id = str(uuid.UUID(bytes=digest.digest()[:16], version=4))
+    # Midnight (UTC) of the date, as seconds since 1970; the schema requires a time.
     date = result.date
-    when = f"{datetime.fromisoformat(date).replace(tzinfo=UTC).timestamp():.0f}" if date else "0"
-    evaluation_id = f"{COLLECTION}/{group.task}/{model}/{name_of_file}"
-    folder = f"data/{COLLECTION}/{developer}/{name}"
-    lines = "".join(
+    timestamp = f"{datetime.fromisoformat(date).replace(tzinfo=UTC).timestamp():.0f}" if date else "0"
+    evaluation_id = f"{COLLECTION}/{group.task}/{model}/{file_id}"
+    folder = f"data/{COLLECTION}/{developer}/{model_name}"
+    episode_lines = "".join(
         json.dumps(_episode_json(result, episode, row, evaluation_id, model), allow_nan=False) + "\n"
         for episode, row in result.episodes
     )
-    document: dict[str, Json] = {
+    result_json: dict[str, Json] = {
         "schema_version": SCHEMA,
         "evaluation_id": evaluation_id,
-        "retrieved_timestamp": when,
-        **without_none(evaluation_timestamp=when if date else None),
+        "retrieved_timestamp": timestamp,
+        **without_none(evaluation_timestamp=timestamp if date else None),
         "source_metadata": {
             "source_name": "waybench",
             "source_type": "evaluation_run",
@@ -79,14 +80,14 @@ def _result_files(result: ModelResults, organization: str, relationship: str) ->
         ],
         "detailed_evaluation_results": {
             "format": "jsonl",
-            "file_path": f"{folder}/{name_of_file}_samples.jsonl",
+            "file_path": f"{folder}/{file_id}_samples.jsonl",
             "hash_algorithm": "sha256",
-            "checksum": hashlib.sha256(lines.encode()).hexdigest(),
+            "checksum": hashlib.sha256(episode_lines.encode()).hexdigest(),
             "total_rows": len(result.episodes),
         },
     }
-    yield FileText(f"{folder}/{name_of_file}.json", json.dumps(document, indent=2, allow_nan=False) + "\n")
-    yield FileText(f"{folder}/{name_of_file}_samples.jsonl", lines)
+    yield FileText(f"{folder}/{file_id}.json", json.dumps(result_json, indent=2, allow_nan=False) + "\n")
+    yield FileText(f"{folder}/{file_id}_samples.jsonl", episode_lines)
 
 
 def _metric_means(result: ModelResults) -> Iterator[tuple[Metric, IntervalEstimate]]:
@@ -101,11 +102,12 @@ def _metric_means(result: ModelResults) -> Iterator[tuple[Metric, IntervalEstima
 
 
 def _evaluation_json(result: ModelResults, metric: Metric, mean: IntervalEstimate, settings: dict[str, str]) -> Json:
+    """Return a metric's mean over the items of a result, as the schema has it."""
     group, total = result.group, result.total
     least, greatest = total.ranges[metric.name]
-    is_best = registry.load(group.env).scoring.best_of and metric.name == total.headline
+    takes_best_attempt = registry.load(group.env).scoring.best_of and metric.name == total.headline
     details = without_none(
-        aggregation="mean over items of the best attempt" if is_best else None,
+        aggregation="mean over items of the best attempt" if takes_best_attempt else None,
         # The schema knows two directions alone.
         direction=None if metric.better else "neither lower nor higher is better",
     )
@@ -164,13 +166,13 @@ def _episode_json(result: ModelResults, episode: LoggedEpisode, row: Row, evalua
     record = episode.record
     headline = result.total.headline
     score = row.metrics[headline]
-    opening = [{"role": message.role, "content": message.text} for message in record.opening]
-    single = len(record.turns) <= 1
-    chat = [*opening]
+    opening_messages = [{"role": message.role, "content": message.text} for message in record.opening]
+    has_one_turn = len(record.turns) <= 1
+    chat = [*opening_messages]
     for turn in record.turns:
         chat += {"role": "assistant", "content": turn.reply}, {"role": "user", "content": turn.message}
     messages = [{"turn_idx": number, **message} for number, message in enumerate(chat)]
-    if not chat[-1]["content"]:
+    if not chat[-1]["content"]:  # the last turn has no message after it
         del messages[-1]
     usage: dict[str, Json] = {}
     if row.input_tokens is not None and row.output_tokens is not None:
@@ -187,10 +189,10 @@ def _episode_json(result: ModelResults, episode: LoggedEpisode, row: Row, evalua
         "evaluation_result_id": f"{result.group.task}/{headline}",
         "sample_id": f"{row.level}/{row.item}/{row.attempt}",
         "sample_hash": row.instance,
-        "interaction_type": "single_turn" if single else "multi_turn",
-        "input": {"raw": "\n\n".join(message["content"] for message in opening), "reference": []},
-        "output": {"raw": [record.turns[0].reply if record.turns else ""]} if single else None,
-        "messages": None if single else messages,
+        "interaction_type": "single_turn" if has_one_turn else "multi_turn",
+        "input": {"raw": "\n\n".join(message["content"] for message in opening_messages), "reference": []},
+        "output": {"raw": [record.turns[0].reply if record.turns else ""]} if has_one_turn else None,
+        "messages": None if has_one_turn else messages,
         "answer_attribution": [],
         "evaluation": {
             "score": 0.0 if score is None else score,

@@ -1,4 +1,4 @@
-"""The files of an export, written as YAML and text, and what the Hub's data sets and benchmarks are declared by."""
+"""The files of an export, YAML, and the declaration of a benchmark on the Hub."""
 
 import json
 import re
@@ -23,7 +23,7 @@ def write_files(folder: Path, files: Iterable[FileText]) -> list[Path]:
         UsageError: If the folder cannot be written, or a path would leave it.
     """
     make_writable_folder(folder)
-    written: list[Path] = []
+    paths: list[Path] = []
     for name, text in files:
         parts = PurePosixPath(name).parts
         if not parts or ".." in parts or name.startswith("/"):
@@ -34,8 +34,8 @@ def write_files(folder: Path, files: Iterable[FileText]) -> list[Path]:
             path.write_text(text, encoding="utf-8", newline="\n")
         except OSError as error:
             raise UsageError(f"cannot write {str(path)!r}: {error.strerror}") from None
-        written.append(path)
-    return written
+        paths.append(path)
+    return paths
 
 
 def yaml(value: Json, indent: int = 0) -> str:
@@ -75,13 +75,13 @@ def benchmark_file(tasks: Iterable[str], *, split: str = "") -> FileText:
 
     Inspect's own `hf/` tasks cannot play episodes of several turns: `waybench run TASK` does.
 
-    `split` is the split of the data set in which the tasks' items are, each task a config; "" if it has none.
+    `split` is the split of the data set with the tasks' items, where each task is a config; "" if it has no items.
     """
-    where = {"split": split} if split else {}
-    document = {
+    split_field = {"split": split} if split else {}
+    benchmark = {
         "name": "waybench",
         "description": "How well a language model finds its way.",
         "evaluation_framework": "waybench",
-        "tasks": [{"id": task, **({"config": task} if split else {}), **where} for task in sorted(tasks)],
+        "tasks": [{"id": task, **({"config": task} if split else {}), **split_field} for task in sorted(tasks)],
     }
-    return FileText("eval.yaml", yaml(document) + "\n")
+    return FileText("eval.yaml", yaml(benchmark) + "\n")

@@ -48,8 +48,8 @@ def read_results(
 
     Searches for horizons are left out: they choose their items by the results, so that their mean score means nothing.
 
-    `folders` are folders with logs, and files of records; `model` is "" for all models. `on_problem` receives what is
-    skipped.
+    `folders` are folders with logs, and files of records; `model` is "" for all models. `on_problem` receives the logs
+    and episodes that are skipped.
 
     Raises:
         UsageError: If there are no results.
@@ -57,17 +57,17 @@ def read_results(
     episodes, rows = measure_episodes(
         read_logs(*folders, on_problem=on_problem), on_problem=on_problem or (lambda _: None), confirm=True
     )
-    fixed_rows = set(map(id, without_searches(rows)))
-    pairs = [
+    ids_of_fixed_rows = set(map(id, without_searches(rows)))
+    episodes_and_rows = [
         (episode, row)
         for episode, row in zip(episodes, rows, strict=True)
-        if id(row) in fixed_rows and model in ("", row.group.model)
+        if id(row) in ids_of_fixed_rows and model in ("", row.group.model)
     ]
-    totals = {total.group: total for total in overall(row for _, row in pairs)}
+    total_by_group = {total.group: total for total in overall(row for _, row in episodes_and_rows)}
     results = [
-        ModelResults(group, totals[group], [pair for pair in group_pairs if pair[1].is_included])
-        for group, group_pairs in group_by(pairs, lambda pair: pair[1].group).items()
-        if group in totals and totals[group].best is not None
+        ModelResults(group, total_by_group[group], [pair for pair in group_pairs if pair[1].is_included])
+        for group, group_pairs in group_by(episodes_and_rows, lambda pair: pair[1].group).items()
+        if group in total_by_group and total_by_group[group].best is not None
     ]
     if not results:
         raise UsageError(
@@ -81,7 +81,7 @@ def read_results(
 def citations(results: Iterable[ModelResults]) -> Iterator[FileText]:
     """Yield CITATION.cff and citations.bib."""
     families = {_environment_family(result.group.env) for result in results}
-    cited = [
+    cited_papers = [
         paper
         for paper in papers()
         if families
@@ -95,7 +95,7 @@ def citations(results: Iterable[ModelResults]) -> Iterator[FileText]:
             **without_none(year=paper.year),
             "notes": paper.source,
         }
-        for paper in cited
+        for paper in cited_papers
     ]
     citation = {
         "cff-version": "1.2.0",
@@ -111,12 +111,13 @@ def citations(results: Iterable[ModelResults]) -> Iterator[FileText]:
     software = _bibtex_entry("software", "waybench", "waybench", f"version {__version__}", "{waybench contributors}")
     entries = [
         _bibtex_entry("misc", paper.name, paper.title, paper.source, " and ".join(paper.authors), paper.year)
-        for paper in cited
+        for paper in cited_papers
     ]
     yield FileText("citations.bib", "\n".join([software, *entries]))
 
 
 def _cff_author(author: str) -> dict[str, str]:
+    """Return an author, "Family, Given", as CITATION.cff has it."""
     family, _, given = author.partition(", ")
     return {"family-names": family, "given-names": given}
 
@@ -126,6 +127,7 @@ def _environment_family(env: str) -> str:
 
 
 def _bibtex_entry(kind: str, key: str, title: str, note: str, author: str, year: int | None = None) -> str:
+    """Return an entry of a BibTeX file; fields that are "" or None are left out."""
     fields = {"title": f"{{{title}}}", **without_none(author=author or None, year=year), "note": note}
     lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items())
     return f"@{kind}{{{key},\n{lines}}}\n"
@@ -136,24 +138,25 @@ def catalogue_entries(
 ) -> Iterator[FileText]:
     """Yield register/TASK/eval.yaml of each published benchmark, with the models' results as its evaluation report.
 
-    The catalogue finds it in the file of its paper (`waybench.evaluation.tasks.catalogue`); other tasks have none.
+    A published benchmark has a function for the catalogue in `waybench.evaluation.tasks.catalogue`; other tasks have
+    none, and are left out.
 
     `repository` is the address of the repository that the catalogue names, `commit` the commit of it that was run.
     `maintainers` keep the entry; by default the repository's owner.
 
     Raises:
-        UsageError: If the address or the commit is none, or no result is of a published benchmark.
+        UsageError: If the address or the commit is not valid, or no result is of a published benchmark.
     """
     if not re.fullmatch(r"https://[\w.-]+/[\w./-]+", repository):
         raise UsageError(f"--repository {repository[:80]!r}: give the address of a repository, from https:// on")
     if not _COMMIT.fullmatch(commit):
         raise UsageError(f"--commit {commit[:80]!r}: give the 40 digits of the commit that was run")
     by_task = group_by(results, lambda result: result.group.task)
-    places = {name: place for name in by_task if (place := catalogue_function(find_task(name)))}
-    if not places:
+    functions = {name: function for name in by_task if (function := catalogue_function(find_task(name)))}
+    if not functions:
         raise UsageError(f"inspect-catalogue: {', '.join(by_task)}: the catalogue has the published benchmarks alone")
-    for name, place in places.items():
-        entry = _catalogue_entry(name, by_task[name], place, repository, commit, list(maintainers))
+    for name, function in functions.items():
+        entry = _catalogue_entry(name, by_task[name], function, repository, commit, list(maintainers))
         yield FileText(f"register/waybench_{as_path_part(name)}/eval.yaml", yaml(entry) + "\n")
 
 
@@ -165,18 +168,18 @@ def _catalogue_entry(
     commit: str,
     maintainers: list[str],
 ) -> Json:
-    """Return the catalogue's entry of a task, whose function in the catalogue is given with its arguments."""
+    """Return the catalogue's entry of a task, by the function for the catalogue and its arguments."""
     function, arguments = function_and_arguments
     path, task = f"{_FOLDER}/{function}.py", find_task(name)
-    given = "".join(f" -T {key}={value}" for key, value in arguments.items())
-    samples = max(result.total.items for result in results)
+    arguments_text = "".join(f" -T {key}={value}" for key, value in arguments.items())
+    n_samples = max(result.total.items for result in results)
     return {
         "full_title": f"waybench: {name}",
         "common_title": f"waybench: {name}",
         "description": " ".join(task.summary.split()),
         "id": f"waybench_{as_path_part(name)}",
         "contributors": maintainers or [repository.split("/")[3]],
-        "tasks": [{"name": function, "task_path": path, "dataset_samples": samples}],
+        "tasks": [{"name": function, "task_path": path, "dataset_samples": n_samples}],
         **without_none(arxiv=_arxiv_url(paper_of_task(task))),
         "tags": ["navigation", "planning", "games"],
         "source": {
@@ -186,7 +189,7 @@ def _catalogue_entry(
         },
         "evaluation_report": {
             "commit": commit,
-            "command": f"inspect eval {path}{given} --model MODEL",
+            "command": f"inspect eval {path}{arguments_text} --model MODEL",
             "results": [_report_row(result, function) for result in results],
         },
     }
@@ -197,12 +200,12 @@ def _arxiv_url(paper: str) -> str | None:
 
 
 def _report_row(result: ModelResults, task: str) -> Json:
-    """Return a model's headline score, with its interval or, if attempts were lost, with its bounds."""
+    """Return a model's row of a report: its headline score with the interval or, with lost attempts, the bounds."""
     mean = result.total.best
     assert mean is not None
-    ends = [("ci_lower", mean.low), ("ci_upper", mean.high)]
+    bounds = [("ci_lower", mean.low), ("ci_upper", mean.high)]
     if (lost := mean.lost) is not None:
-        ends = [
+        bounds = [
             ("n", lost.n_with_result),
             ("planned", lost.planned),
             ("lowest", lost.lowest),
@@ -214,7 +217,7 @@ def _report_row(result: ModelResults, task: str) -> Json:
         **without_none(date=result.date or None),
         "metrics": [
             {"key": result.total.headline, "value": mean.value},
-            *({"key": key, "value": value} for key, value in ends if value is not None),
+            *({"key": key, "value": value} for key, value in bounds if value is not None),
         ],
     }
 
@@ -222,17 +225,17 @@ def _report_row(result: ModelResults, task: str) -> Json:
 def eval_results_files(results: Iterable[ModelResults], dataset: str, *, url: str = "") -> Iterator[FileText]:
     """Yield a file for each model and task: MODEL/.eval_results/waybench_TASK.yaml.
 
-    Results of one model at one task with different settings are files of their own, whose notes say what is not the
-    default.
+    Results of one model at one task with different settings are files of their own, whose notes name the settings that
+    are not the default.
 
-    `dataset` is the benchmark's data set on the Hub, "owner/name"; `url` is where the evaluation can be read, left out
-    if empty.
+    `dataset` is the benchmark's data set on the Hub, "owner/name"; `url` is the address of the evaluation, left out if
+    empty.
 
     Raises:
-        UsageError: If the data set's name is no such name.
+        UsageError: If the data set's name has another form.
     """
     check_dataset_name(dataset)
-    written: set[str] = set()
+    used_names: set[str] = set()
     for result in results:
         group = result.group
         assert result.total.best is not None
@@ -244,8 +247,8 @@ def eval_results_files(results: Iterable[ModelResults], dataset: str, *, url: st
         }
         path = f"{as_path_part(group.model)}/.eval_results/waybench_{as_path_part(group.task)}"
         names = (path if number == 1 else f"{path}_{number}" for number in count(1))
-        file = next(name for name in names if name not in written)
-        written.add(file)
+        file = next(name for name in names if name not in used_names)
+        used_names.add(file)
         yield FileText(f"{file}.yaml", yaml([entry]) + "\n")
 
 
@@ -254,12 +257,12 @@ def _result_notes(result: ModelResults) -> str:
     group = result.group
     environment = registry.load(group.env)
     defaults = {option.name: option.default for option in (*environment.playing.options, *environment.items.options)}
-    other = [f"{name}={value}" for name, value in group.options if name in defaults and value != defaults[name]]
+    other_options = [f"{name}={value}" for name, value in group.options if name in defaults and value != defaults[name]]
     mean = result.total.best
     assert mean is not None
     interval = [] if mean.low is None or mean.high is None else [f"95 % interval {mean.low:.4g} to {mean.high:.4g}"]
     if mean.lost:
         lost = lost_text(mean.lost, environment.scoring.metrics[0])
         interval = [f"{lost} with the attempts that have no result", NO_RANK]
-    identity = [f"{group.env} version {group.version}", f"key {group.key}", f"{result.total.items} items"]
-    return ", ".join([*identity, *interval, *other])
+    set_texts = [f"{group.env} version {group.version}", f"key {group.key}", f"{result.total.items} items"]
+    return ", ".join([*set_texts, *interval, *other_options])

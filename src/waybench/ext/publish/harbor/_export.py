@@ -22,8 +22,9 @@ from waybench.evaluation.tasks._items import task_items
 from waybench.ext.publish.harbor import _texts as texts
 
 _SOURCE = Path(__file__).parents[3]
-# What every environment may import.
+# The packages that every environment may import.
 _SHARED = ("waybench.core", "waybench.data", "waybench.envs.spaces", "waybench.envs.smartplay")
+# The program that plays replies with the archive and the standard library alone, and prints the reward.
 _ALONE = """
 import json, sys, tempfile, zipfile
 given = json.load(sys.stdin)
@@ -45,7 +46,7 @@ class HarborSettings:
     """The user's settings of task directories.
 
     Attributes:
-        count: Most items.
+        count: Greatest number of items.
         key: The key with which items are drawn; None for the public set.
         image: The image of the agent's box, with python3 and the user "agent"; "" to build on python:3.12-slim.
         has_network: Whether the agent's box reaches the internet.
@@ -62,48 +63,49 @@ class HarborSettings:
 
 
 def write_harbor(entry: TaskEntry, args: Mapping[str, Any], out: Path, settings: HarborSettings) -> list[str]:
-    """Write a directory for each item of a task, and the lists of them; return the directories' names.
+    """Write a directory for each item of a task, and the lists of directories; return the directories' names.
 
-    `args` are the parameters of the task that are given; the folder `out` is new or empty.
+    `args` are the parameters of the task that differ from the defaults; the folder `out` is new or empty.
 
     Raises:
-        UsageError: If the task searches, an environment needs packages and no image is given, a parameter is unfit, or
-            the folder cannot be written.
+        UsageError: If the task searches for a horizon, an environment needs packages and no image is given, a parameter
+            is not valid, or the folder cannot be written.
     """
     if entry.searches:
         raise UsageError(f"{entry.name} searches for a horizon: choose a task with a set of items")
-    checked = resolve_key(entry.resolve({**args, **({"key": settings.key} if settings.key else {})}))
+    parameters = resolve_key(entry.resolve({**args, **({"key": settings.key} if settings.key else {})}))
     make_writable_folder(out)
-    digests: dict[str, str] = {}
-    checked_environments: set[str] = set()
-    for item in _distinct_items(task_items(entry.parts, checked, settings.count), settings.count):
+    digest_by_name: dict[str, str] = {}
+    checked_env_ids: set[str] = set()
+    for item in _distinct_items(task_items(entry.parts, parameters, settings.count), settings.count):
         family = item.environment.id.partition("/")[0]
-        mark = hmac.new(settings.secret.encode(), item.item.instance.hash.encode(), "sha256").hexdigest()[:8]
-        name = f"{family}-{mark}"
+        item_digest = hmac.new(settings.secret.encode(), item.item.instance.hash.encode(), "sha256").hexdigest()[:8]
+        name = f"{family}-{item_digest}"
         for path, content in _directory_files(name, entry, item, settings):
             _write_file(out / name / path, content, is_program=path.endswith((".sh", "play")))
-        if not settings.image and item.environment.id not in checked_environments:
+        if not settings.image and item.environment.id not in checked_env_ids:
             try:
                 _check_standard_library_suffices(out / name, item.environment.id)
             except UsageError:
-                shutil.rmtree(out)
+                shutil.rmtree(out)  # no half of a set
                 raise
-            checked_environments.add(item.environment.id)
-        digests[name] = directory_digest(out / name)
-    _write_file(out / "dataset.toml", texts.dataset_toml(entry, digests).encode())
-    _write_file(out / "registry.json", texts.registry_json(entry, digests).encode())
-    _write_file(out / "README.md", texts.readme_text(entry, digests, settings.commitment).encode())
-    return list(digests)
+            checked_env_ids.add(item.environment.id)
+        digest_by_name[name] = directory_digest(out / name)
+    _write_file(out / "dataset.toml", texts.dataset_toml(entry, digest_by_name).encode())
+    _write_file(out / "registry.json", texts.registry_json(entry, digest_by_name).encode())
+    _write_file(out / "README.md", texts.readme_text(entry, digest_by_name, settings.commitment).encode())
+    return list(digest_by_name)
 
 
 def _distinct_items(items: Iterable[TaskItem], count: int) -> Iterator[TaskItem]:
-    seen: set[tuple[str, str]] = set()
+    """Yield up to `count` items with different instances."""
+    identities: set[tuple[str, str]] = set()
     for item in items:
         identity = item.environment.id, item.item.instance.hash
-        if identity not in seen:
-            seen.add(identity)
+        if identity not in identities:
+            identities.add(identity)
             yield item
-        if len(seen) == count:
+        if len(identities) == count:
             return
 
 
@@ -117,11 +119,11 @@ def _directory_files(
         raise UsageError(f"{environment.id}: directories hold texts alone; leave out images")
     in_turns = episode.turns_left > 1
     token = secrets.token_hex(16) if in_turns else ""
-    described = describe_item(episode, "turns" if in_turns else "answer", token)
-    solved = play_to_end(environment, item, policy("oracle"), dict(options))
-    replies = [turn.reply for turn in solved.turns if not turn.prefix]
-    archive, as_json = source_archive(environment.id), json.dumps(described).encode()
-    facts: dict[str, Json] = {
+    item_json = describe_item(episode, "turns" if in_turns else "answer", token)
+    solution = play_to_end(environment, item, policy("oracle"), dict(options))
+    replies = [turn.reply for turn in solution.turns if not turn.prefix]
+    zip_archive, item_content = source_archive(environment.id), json.dumps(item_json).encode()
+    metadata: dict[str, Json] = {
         "environment": environment.id,
         "version": environment.version,
         "level": item.level,
@@ -130,14 +132,14 @@ def _directory_files(
     prompt = "\n\n".join(message.text for message in episode.messages)
     yield (
         "task.toml",
-        texts.task_toml(name, entry, facts, episode.turns_left, settings.image, settings.has_network).encode(),
+        texts.task_toml(name, entry, metadata, episode.turns_left, settings.image, settings.has_network).encode(),
     )
     yield "instruction.md", texts.instruction_text(prompt, in_turns=in_turns).encode()
     yield "environment/Dockerfile", texts.agent_dockerfile(settings.image, in_turns=in_turns).encode()
     yield "tests/test.sh", texts.TEST.encode()
     yield "tests/verify.py", read_text(__file__, "_verify.py").encode()
-    yield "tests/item.json", as_json
-    yield "tests/waybench.zip", archive
+    yield "tests/item.json", item_content
+    yield "tests/waybench.zip", zip_archive
     yield "solution/solve.sh", (texts.SOLVE_TURNS if in_turns else texts.SOLVE_ANSWER).encode()
     if not in_turns:
         yield "solution/answer.txt", replies[0].encode()
@@ -149,8 +151,8 @@ def _directory_files(
     yield "environment/play", read_text(__file__, "_client.py").encode()
     yield "environment/game/Dockerfile", texts.game_dockerfile(settings.image).encode()
     yield "environment/game/server.py", texts.SERVER.encode()
-    yield "environment/game/item.json", as_json
-    yield "environment/game/waybench.zip", archive
+    yield "environment/game/item.json", item_content
+    yield "environment/game/waybench.zip", zip_archive
 
 
 def source_archive(env_id: str) -> bytes:
@@ -171,36 +173,37 @@ def source_archive(env_id: str) -> bytes:
 
 def directory_digest(folder: Path) -> str:
     """Return Harbor's digest of a directory: the SHA-256 of its files' paths and digests, in order."""
-    hashed = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-        hashed.update(f"{path.relative_to(folder).as_posix()}\0{content}\n".encode())
-    return f"sha256:{hashed.hexdigest()}"
+        file_digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{file_digest}\n".encode())
+    return f"sha256:{digest.hexdigest()}"
 
 
 def _check_standard_library_suffices(folder: Path, env_id: str) -> None:
-    """Check that the archive plays the solution with the standard library alone."""
-    listed, answer = folder / "solution" / "replies.txt", folder / "solution" / "answer.txt"
+    """Raise a UsageError unless a directory's archive plays its solution with the standard library alone."""
+    replies_file, answer_file = folder / "solution" / "replies.txt", folder / "solution" / "answer.txt"
     replies = (
-        [json.loads(line) for line in listed.read_text("utf-8").splitlines()]
-        if listed.exists()
-        else [answer.read_text("utf-8")]
+        [json.loads(line) for line in replies_file.read_text("utf-8").splitlines()]
+        if replies_file.exists()
+        else [answer_file.read_text("utf-8")]
     )
     item = json.loads((folder / "tests" / "item.json").read_text("utf-8"))
-    given = {"archive": str(folder / "tests" / "waybench.zip"), "item": item, "replies": replies}
+    request = {"archive": str(folder / "tests" / "waybench.zip"), "item": item, "replies": replies}
     command = [sys.executable, "-I", "-S", "-c", _ALONE]
     try:
-        done = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, timeout=_PATIENCE)
+        process = subprocess.run(command, input=json.dumps(request), capture_output=True, text=True, timeout=_PATIENCE)
     except subprocess.TimeoutExpired:
         raise UsageError(f"{env_id}: its solution takes too long to be played here") from None
-    if done.returncode:
-        why = (done.stderr.strip().splitlines() or ["it failed"])[-1]
+    if process.returncode:
+        reason = (process.stderr.strip().splitlines() or ["it failed"])[-1]
         raise UsageError(
-            f"{env_id}: the standard library alone does not play it ({why}): give --image with what it needs"
+            f"{env_id}: the standard library alone does not play it ({reason}): give --image with what it needs"
         )
 
 
 def _write_file(path: Path, content: bytes, *, is_program: bool = False) -> None:
+    """Write a file with its folders; raise a UsageError if it cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

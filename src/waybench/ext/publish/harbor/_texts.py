@@ -77,6 +77,7 @@ def _toml_table(header: str, fields: Mapping[str, Any]) -> str:
 def task_toml(
     name: str, entry: TaskEntry, metadata: Mapping[str, Json], turns: int, image: str, has_network: bool
 ) -> str:
+    """Return task.toml: the settings of the directory `name`, an item with at most `turns` turns."""
     in_turns = turns > 1
     artifacts: list[Json] = [{"source": "/record/record.json", "service": "game"}] if in_turns else [_ANSWER]
     environment: dict[str, Json] = {
@@ -113,14 +114,14 @@ def task_toml(
 
 def instruction_text(prompt: str, *, in_turns: bool) -> str:
     """Return instruction.md: the prompt, and how the agent replies."""
-    how = (
+    reply_text = (
         "The game goes on in turns. `/app/play act 'REPLY'` sends a reply and shows what follows (`/app/play act -` "
         "reads it from standard input); `/app/play look` shows the last message again. The tools `act` and `look` of "
         "the MCP server `game` do the same. Play until the game says that it is over."
         if in_turns
         else f"Write your reply, and nothing else, to the file {_ANSWER}."
     )
-    return f"{prompt}\n\n---\n\n{how}\n"
+    return f"{prompt}\n\n---\n\n{reply_text}\n"
 
 
 def agent_dockerfile(image: str, *, in_turns: bool) -> str:
@@ -145,30 +146,37 @@ CMD ["python3", "-I", "/game/server.py"]
 
 def dataset_toml(entry: TaskEntry, digests: Mapping[str, str]) -> str:
     """Return dataset.toml: the description of the set, and each task with its digest."""
-    about = {"name": f"waybench/{entry.name}", "version": __version__, "description": entry.summary}
+    description = {"name": f"waybench/{entry.name}", "version": __version__, "description": entry.summary}
     tasks = (_toml_table("[[tasks]]", {"name": f"waybench/{name}", "digest": text}) for name, text in digests.items())
-    return "\n".join([_toml_table("[dataset]", about), *tasks])
+    return "\n".join([_toml_table("[dataset]", description), *tasks])
 
 
 def registry_json(entry: TaskEntry, digests: Mapping[str, str]) -> str:
     """Return registry.json, which lists the directories beside it."""
     tasks: list[Json] = [{"name": f"waybench/{name}", "path": name} for name in digests]
-    about = {"name": entry.name, "version": __version__, "description": entry.summary, "tasks": tasks, "metrics": []}
-    return json.dumps([about], indent=1) + "\n"
+    entry_of_set = {
+        "name": entry.name,
+        "version": __version__,
+        "description": entry.summary,
+        "tasks": tasks,
+        "metrics": [],
+    }
+    return json.dumps([entry_of_set], indent=1) + "\n"
 
 
 def readme_text(entry: TaskEntry, digests: Mapping[str, str], commitment: str) -> str:
-    private = (
+    """Return README.md of the set; `commitment` is that of its private key, "" for a public set."""
+    key_sentence = (
         f"The items are drawn with a private key, which is not here; its commitment is `{commitment}`."
         if commitment
         else "The items are public: whoever can install waybench can make them with their answers."
     )
-    first = next(iter(digests), "NAME")
+    first_name = next(iter(digests), "NAME")
     return f"""# {entry.name}
 
-{entry.summary}. {len(digests)} tasks of waybench {__version__} for Harbor. {private}
+{entry.summary}. {len(digests)} tasks of waybench {__version__} for Harbor. {key_sentence}
 
-    harbor run -p {first} -a oracle
+    harbor run -p {first_name} -a oracle
 
 The reward is the headline metric from 0 to 1. `tests/`, `solution/` and `environment/game/` hold items and answers:
 keep them from agents.
