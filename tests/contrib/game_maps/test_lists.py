@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from waybench.core import DataError, UsageError, WaybenchError
-from waybench.ext.author.game_maps._command import read_commands, read_place_names
+from waybench.ext.author.game_maps._words import read_commands, read_place_names
 
 
 def test_commands_are_lines(tmp_path: Path) -> None:

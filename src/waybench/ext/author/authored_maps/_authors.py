@@ -43,8 +43,8 @@ class Authored:
     Attributes:
         case: The instance; all its objectives can be reached in their order.
         requests: Number of requests.
-        problems: What was wrong with each answer that was refused, a line each, after the name of its step.
-        usage: What the requests cost, together.
+        problems: The problems of all refused answers, a line each, after the name of the step.
+        usage: The sum of the usage of all requests.
     """
 
     case: TileMap
@@ -70,53 +70,54 @@ def new_draft(rows: int, columns: int, objectives: int, theme: str) -> Draft:
 async def write_world(model: Model, draft: Draft, attempts: int) -> Authored:
     """Ask a model for a world on a map of tiles: a story, its characters, tiles, the map, the objectives.
 
-    Each answer is checked. One that cannot be used is sent back with what is wrong with it; a map on which an
-    objective cannot be reached is asked for again, and the objectives after it. The steps are those of Word2World
-    (Nasir, James and Togelius 2024), with which the maps of GameTraversalBenchmark were made.
+    Each answer is checked. An answer that cannot be used is sent back with its problems; a map on which an objective
+    cannot be reached is asked for again, and the objectives after it. The steps are those of Word2World (Nasir, James
+    and Togelius 2024), with which the maps of GameTraversalBenchmark were made.
 
     Raises:
         UsageError: If the model is an embedded player.
-        WaybenchError: If a step has no usable answer, or the provider none at all; the message says which step, and
-            the last problem or the provider's words.
+        WaybenchError: If a step has no usable answer, or the provider fails; the message has the step and the last
+            problem, or the provider's message.
     """
     _refuse_embedded_player(str(model))
     wrap_model(model)
     problems = list[str]()
-    costs = list[Usage]()
+    usages = list[Usage]()
 
     async def send_conversation(texts: Sequence[str]) -> Reply:
         reply = await _model_reply(model, ROLE, texts)
-        costs.append(reply.usage or Usage())
+        usages.append(reply.usage or Usage())
         return reply
 
-    written = await run_author_steps(send_conversation, STEPS, draft, attempts, problems)
-    numbers = [part.name for part in fields(Usage) if part.name != "model"]
-    summed: dict[str, Any] = {name: sum(getattr(cost, name) for cost in costs) for name in numbers}
-    usage = Usage(**summed, model=costs[-1].model if costs else "")
-    return Authored(written.to_tile_map(), len(costs), tuple(problems), usage)
+    final_draft = await run_author_steps(send_conversation, STEPS, draft, attempts, problems)
+    count_names = [part.name for part in fields(Usage) if part.name != "model"]
+    sums: dict[str, Any] = {name: sum(getattr(cost, name) for cost in usages) for name in count_names}
+    usage = Usage(**sums, model=usages[-1].model if usages else "")
+    return Authored(final_draft.to_tile_map(), len(usages), tuple(problems), usage)
 
 
 async def _model_reply(model: Model, system_prompt: str, texts: Sequence[str]) -> Reply:
     """Return the model's reply to a conversation: texts of user and model in turn, the first and last by the user."""
-    kinds = (ChatMessageUser, ChatMessageAssistant)
-    chat = [kinds[number % 2](content=text) for number, text in enumerate(texts)]
-    began = time.monotonic()
+    message_classes = (ChatMessageUser, ChatMessageAssistant)
+    chat = [message_classes[number % 2](content=text) for number, text in enumerate(texts)]
+    start = time.monotonic()
     try:
         output = await model.generate([ChatMessageSystem(content=system_prompt), *chat])
-        return read_reply(output, time.monotonic() - began)
-    except Exception as error:  # every provider has its own; its message is what the user needs
+        return read_reply(output, time.monotonic() - start)
+    except Exception as error:  # every provider has its own errors; the user needs their message
         cause: object = error.last_attempt.exception() if isinstance(error, RetryError) else error
-        words = getattr(cause, "provider_message", None) or str(cause)  # without the request, which the engine adds
-        raise WaybenchError(f"{model}: {type(cause).__name__}: {' '.join(words.split())[:300]}") from None
+        message = getattr(cause, "provider_message", None) or str(cause)  # without the request, which the engine adds
+        raise WaybenchError(f"{model}: {type(cause).__name__}: {' '.join(message.split())[:300]}") from None
 
 
 def _refuse_embedded_player(model_name: str) -> None:
+    """Raise a UsageError for a player of waybench's own, which cannot write texts."""
     if model_name.partition("/")[0] == "waybench":
         raise UsageError(f"{model_name[:120]}: embedded players cannot write worlds; name a language model")
 
 
 def world_size(level: int) -> tuple[int, int]:
-    """Return the rows and columns of a map at a level: near its fewest cells, 1.6 times as wide as high.
+    """Return the rows and columns of a map at a level: near the level's fewest cells, 1.6 times as wide as high.
 
     Raises:
         UsageError: For a level that does not exist.
@@ -133,7 +134,7 @@ OnResult = Callable[[int, Authored | WaybenchError], None]
 
 @dataclass(frozen=True, slots=True)
 class OpenAuthor:
-    """A model that is ready to write instances, the draft that each begins with, and most requests for each step."""
+    """A model that is ready to write instances, the draft that each begins with, and the most requests of a step."""
 
     model: Model
     draft: Draft
@@ -147,26 +148,27 @@ class OpenAuthor:
         asyncio.run(self._write_instances(count, on_result))
 
     async def _write_instances(self, count: int, on_result: OnResult) -> None:
-        gate = asyncio.Semaphore(self.model.config.max_connections or 1)
+        """Write instances; report each that is equal to an earlier one as an error."""
+        connections = asyncio.Semaphore(self.model.config.max_connections or 1)
 
         async def write_numbered(number: int) -> tuple[int, Authored | WaybenchError]:
-            async with gate:
+            async with connections:
                 try:
                     return number, await write_world(self.model, self.draft, self.attempts)
                 except WaybenchError as error:
                     return number, error
 
-        first: dict[str, int] = {}
-        async with self.model:  # which closes its connections
-            pending = [
-                asyncio.create_task(write_numbered(number)) for number in range(count)
-            ]  # which are begun in this order
-            for done in asyncio.as_completed(pending):
-                number, result = await done
+        first_number_by_hash: dict[str, int] = {}
+        async with self.model:  # closes its connections at the end
+            tasks = [asyncio.create_task(write_numbered(number)) for number in range(count)]  # begin in this order
+            for task in asyncio.as_completed(tasks):
+                number, result = await task
                 if isinstance(result, Authored):
-                    same = first.setdefault(result.case.hash, number)
-                    if same != number:
-                        result = WaybenchError(f"it is identical to number {same}: try another temperature or theme")
+                    first_number = first_number_by_hash.setdefault(result.case.hash, number)
+                    if first_number != number:
+                        result = WaybenchError(
+                            f"it is identical to number {first_number}: try another temperature or theme"
+                        )
                 on_result(number, result)
 
 
@@ -186,15 +188,15 @@ def open_author(
 
     Raises:
         UsageError: If no model writes instances of this environment, for a wrong level or option, or if the model
-            cannot be had, in the provider's words.
+            cannot be opened, with the provider's message.
     """
     if env not in AUTHORED:
         raise UsageError(
             f"models cannot write instances of {env}: remove --model, or choose from {', '.join(AUTHORED)}"
         )
     _refuse_embedded_player(model)
-    chosen = resolve(OPTIONS, options or {}, "source option")
-    draft = new_draft(*world_size(level), chosen["objectives"], chosen["theme"])
-    ready = open_model(model, model_base_url, model_args or {})
-    ready.config = ready.config.merge(GenerateConfig.model_validate(config or {}))
-    return OpenAuthor(ready, draft, chosen["attempts"])
+    values = resolve(OPTIONS, options or {}, "source option")
+    draft = new_draft(*world_size(level), values["objectives"], values["theme"])
+    opened_model = open_model(model, model_base_url, model_args or {})
+    opened_model.config = opened_model.config.merge(GenerateConfig.model_validate(config or {}))
+    return OpenAuthor(opened_model, draft, values["attempts"])

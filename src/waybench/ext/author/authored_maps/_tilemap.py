@@ -21,7 +21,7 @@ LONGEST_NAME = 60
 LONGEST_STORY = 6000
 MOST_OTHERS = 8
 FEWEST_TILES, MOST_TILES = 2, 60
-RARE = 12  # of a kind of tile with so many places or fewer, their places are shown to the model
+RARE = 12  # the cells of a kind of tile are listed for the model if they are so many or fewer
 
 ROLE = (
     "You design a small world for a game that is played on a map of tiles, step by step. Answer each step in exactly "
@@ -31,11 +31,11 @@ ROLE = (
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A world as far as it is written.
+    """The parts of a world that are written so far.
 
     Attributes:
-        count: Objectives that it is to have.
-        theme: What it is to be about; empty if that is the model's choice.
+        count: Number of objectives that the world will have.
+        theme: The theme of the world; "" if the model chooses.
         others: Names of the characters beside protagonist (the player) and antagonist (the enemy).
         tiles: Names and characters of tiles, without those of the player and the enemy.
         walkable: Characters of tiles that can be walked on.
@@ -60,7 +60,7 @@ class Draft:
 
     def to_tile_map(self) -> TileMap:
         """Return the finished map, with the length of the shortest tour of its objectives."""
-        case = TileMap(
+        tile_map = TileMap(
             rows=self.drawn,
             tiles=(*self.tiles, (self.protagonist, PLAYER), (self.antagonist, ENEMY)),
             walkable=repr(list(self.walkable)),
@@ -69,12 +69,15 @@ class Draft:
             path_length=0,
             story=self.story,
         )
-        case = replace(case, path_length=sum(leg or 0 for leg in tour_leg_lengths(case, self.walkable)))
-        return replace(case, id=case.hash[:12])
+        tile_map = replace(tile_map, path_length=sum(leg or 0 for leg in tour_leg_lengths(tile_map, self.walkable)))
+        return replace(tile_map, id=tile_map.hash[:12])
 
     def cells_with_tile(self, sign: str) -> list[tuple[int, int]]:
         """Return the cells of a tile as (row, column)."""
         return [(r, c) for r, row in enumerate(self.drawn) for c, tile in enumerate(row) if tile == sign]
+
+
+# For each of `STEPS`, the request and the check that adds the answer to the draft (see `AuthorStep`).
 
 
 def _story_prompt(draft: Draft) -> str:
@@ -101,27 +104,27 @@ def _characters_prompt(draft: Draft) -> str:
 
 
 def _add_characters(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
-    first, second, others = answer["protagonist"], answer["antagonist"], answer["others"]
+    protagonist, antagonist, others = answer["protagonist"], answer["antagonist"], answer["others"]
     if not is_array(others) or len(others) > MOST_OTHERS:
         return RefusedAnswer([f'"others" must be a list of at most {MOST_OTHERS} names.'])
-    names = [first, second, *others]
+    names = [protagonist, antagonist, *others]
     problems = [_name_problem(name) for name in names if not _is_valid_name(name)]
     if not problems:
         problems = [f"{json_excerpt(name)} is the name of several characters." for name in _duplicates(names)]
-    named = replace(draft, protagonist=first, antagonist=second, others=tuple(others))
-    return RefusedAnswer(problems) if problems else named
+    new_draft = replace(draft, protagonist=protagonist, antagonist=antagonist, others=tuple(others))
+    return RefusedAnswer(problems) if problems else new_draft
 
 
 def _tiles_prompt(draft: Draft) -> str:
     names = ", ".join(map(json_excerpt, draft.others))
-    others = f"Each of these characters has a tile of exactly its name: {names}. " if draft.others else ""
+    character_sentence = f"Each of these characters has a tile of exactly its name: {names}. " if draft.others else ""
     return (
         "Step 3, the tiles. List the kinds of tiles of which the map is made, as JSON: "
         '{"tiles": {"Meadow": "m", "Brick Wall": "W", ...}, "walkable": ["m", ...], "interactive": ["k", ...]}. '
         f'"tiles" has from {FEWEST_TILES} to {MOST_TILES} names, each with one character that no other has: a letter, '
         f"a digit or another printable ASCII character, but no blank and none of {NO_TILES} @ #. "
         f"@ stands for {json_excerpt(draft.protagonist)} and # for {json_excerpt(draft.antagonist)}: leave these two "
-        f"out. {others}"
+        f"out. {character_sentence}"
         '"walkable" has the characters of the tiles that the player can walk on, "interactive" those of objects and '
         "persons that matter to the story. Other tiles, such as walls and water, stand in the way. The player will "
         f"have to step on {draft.count} places: whatever is to be reached must be a tile that can be walked on."
@@ -144,10 +147,10 @@ def _add_tiles(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
         f"The character {json_excerpt(name)} has no tile of this name." for name in draft.others if name not in tiles
     ]
     for key in ("walkable", "interactive"):
-        chosen = answer[key]
-        if not is_array(chosen) or not all(isinstance(sign, str) and sign in signs for sign in chosen):
+        listed_signs = answer[key]
+        if not is_array(listed_signs) or not all(isinstance(sign, str) and sign in signs for sign in listed_signs):
             problems.append(f'"{key}" must be a list of characters that "tiles" has.')
-        elif not chosen and key == "walkable":
+        elif not listed_signs and key == "walkable":
             problems.append('"walkable" is empty: the player must be able to walk on something.')
     if problems:
         return RefusedAnswer(problems)
@@ -167,26 +170,26 @@ def _map_prompt(draft: Draft) -> str:
 
 
 def _add_map(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
-    drawn = answer["map"]
-    if not is_array(drawn) or not all(isinstance(row, str) for row in drawn):
+    rows = answer["map"]
+    if not is_array(rows) or not all(isinstance(row, str) for row in rows):
         return RefusedAnswer(['"map" must be a list of texts, one for each row.'])
-    problems = [f"The map has {plural(len(drawn), 'row')}: give {draft.rows}."] if len(drawn) != draft.rows else []
-    for number, row in enumerate(drawn):
+    problems = [f"The map has {plural(len(rows), 'row')}: give {draft.rows}."] if len(rows) != draft.rows else []
+    for number, row in enumerate(rows):
         if len(row) != draft.columns:
             problems.append(f"Row {number} (from 0) has {plural(len(row), 'character')}: give {draft.columns}.")
     signs = {sign for _, sign in draft.tiles} | {PLAYER, ENEMY}
-    strange = dict.fromkeys(sign for row in drawn for sign in row if sign not in signs)
-    problems += [f"The map has the character {json_excerpt(sign)}, which is no tile." for sign in strange]
+    unknown_signs = dict.fromkeys(sign for row in rows for sign in row if sign not in signs)
+    problems += [f"The map has the character {json_excerpt(sign)}, which is no tile." for sign in unknown_signs]
     for sign in (PLAYER, ENEMY):
-        if (count := sum(row.count(sign) for row in drawn)) != 1:
+        if (count := sum(row.count(sign) for row in rows)) != 1:
             problems.append(f"The map has {count} of {sign}: give exactly one.")
     if problems:
         return RefusedAnswer(problems)
-    draft = replace(draft, drawn=tuple(drawn))
-    case = draft.to_tile_map()
-    reached = case.floor(draft.walkable).reachable_from(case.start).bit_count() - 1
-    if reached < draft.count:
-        places = plural(reached, "place")
+    draft = replace(draft, drawn=tuple(rows))
+    tile_map = draft.to_tile_map()
+    n_reachable = tile_map.floor(draft.walkable).reachable_from(tile_map.start).bit_count() - 1
+    if n_reachable < draft.count:
+        places = plural(n_reachable, "place")
         return RefusedAnswer(
             [f"Only {places} can be reached from @: {plural(draft.count, 'objective')} cannot be placed."]
         )
@@ -194,15 +197,17 @@ def _add_map(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
 
 
 def _objectives_prompt(draft: Draft) -> str:
-    rare = {sign: cells for sign in draft.walkable if 0 < len(cells := draft.cells_with_tile(sign)) <= RARE}
-    tiles = "; ".join(f"{sign} at " + ", ".join(map(str, cells)) for sign, cells in rare.items())
-    where = f" The rarer tiles that can be walked on are, as (row, column): {tiles}." if tiles else ""
+    cells_by_rare_sign = {
+        sign: cells for sign in draft.walkable if 0 < len(cells := draft.cells_with_tile(sign)) <= RARE
+    }
+    tile_texts = "; ".join(f"{sign} at " + ", ".join(map(str, cells)) for sign, cells in cells_by_rare_sign.items())
+    tile_sentence = f" The rarer tiles that can be walked on are, as (row, column): {tile_texts}." if tile_texts else ""
     return (
         f'Step 5, the objectives. List them in the order of play, as JSON: {{"objectives": {{"Fetch the lantern": '
         f'["k", 3, 7], ...}}}}. There are exactly {draft.count}, each with a name of its own of at most {LONGEST_NAME} '
         "characters, the character that the map has at its place, its row and its column, both counted from 0 at the "
         "top left. All places differ, each is on a tile that can be walked on "
-        f"({' '.join(draft.walkable)}), and each can be reached from the one before, the first from @.{where}"
+        f"({' '.join(draft.walkable)}), and each can be reached from the one before, the first from @.{tile_sentence}"
     )
 
 
@@ -214,9 +219,9 @@ def _add_objectives(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnsw
     problems = list[str]()
     objectives = list[Objective]()
     for name, value in values.items():
-        wrong = _objective_problem(name, value, draft)
-        if wrong:
-            problems.append(wrong)
+        objective_problem = _objective_problem(name, value, draft)
+        if objective_problem:
+            problems.append(objective_problem)
         else:
             objectives.append(Objective(name, *value))
     cells = [(objective.row, objective.column) for objective in objectives]
@@ -226,47 +231,49 @@ def _add_objectives(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnsw
     if problems:
         return RefusedAnswer(problems)
     draft = replace(draft, objectives=tuple(objectives))
-    cut_off = _unreachable_objectives(draft)
-    return RefusedAnswer(cut_off, back="map") if cut_off else draft
+    unreachable = _unreachable_objectives(draft)
+    return RefusedAnswer(unreachable, back="map") if unreachable else draft
 
 
 def _objective_problem(name: str, value: Any, draft: Draft) -> str:
-    """Return what is wrong with an objective; "" if it is a cell of the map that can be walked on."""
+    """Return the problem of an objective, as a sentence; "" if it is a cell of the map that can be walked on."""
     if not _is_valid_name(name):
         return _name_problem(name)
-    called = json_excerpt(name)
+    quoted_name = json_excerpt(name)
     if not is_array(value) or [type(part) for part in value] != [str, int, int]:
-        return f'{called}: give ["character", row, column].'
+        return f'{quoted_name}: give ["character", row, column].'
     tile, row, column = str(value[0]), int(value[1]), int(value[2])
     if not (0 <= row < draft.rows and 0 <= column < draft.columns):
         end = _position_text(draft.rows - 1, draft.columns - 1)
-        return f"{called}: {_position_text(row, column)} is outside the map, which ends at {end}."
-    there = draft.drawn[row][column]
-    if there != tile:
-        near = min(
+        return f"{quoted_name}: {_position_text(row, column)} is outside the map, which ends at {end}."
+    tile_there = draft.drawn[row][column]
+    if tile_there != tile:
+        nearest = min(
             draft.cells_with_tile(tile), key=lambda cell: abs(cell[0] - row) + abs(cell[1] - column), default=None
         )
-        hint = f" The nearest {json_excerpt(tile)} is at {_position_text(*near)}." if near else ""
+        hint = f" The nearest {json_excerpt(tile)} is at {_position_text(*nearest)}." if nearest else ""
         position = _position_text(row, column)
-        return f"{called}: at {position} the map has {json_excerpt(there)}, not {json_excerpt(tile)}.{hint}"
+        return f"{quoted_name}: at {position} the map has {json_excerpt(tile_there)}, not {json_excerpt(tile)}.{hint}"
     if tile not in draft.walkable:
-        return f"{called}: the tile {json_excerpt(tile)} at {_position_text(row, column)} cannot be walked on."
+        return f"{quoted_name}: the tile {json_excerpt(tile)} at {_position_text(row, column)} cannot be walked on."
     return ""
 
 
 def _unreachable_objectives(draft: Draft) -> list[str]:
     """Return a sentence for each objective that cannot be reached from the objective before it."""
-    case = draft.to_tile_map()
-    at = divmod(case.start, case.width)
+    tile_map = draft.to_tile_map()
+    position = divmod(tile_map.start, tile_map.width)
     problems = list[str]()
-    for (name, _, row, column), leg in zip(case.objectives, tour_leg_lengths(case, draft.walkable), strict=True):
+    for (name, _, row, column), leg in zip(
+        tile_map.objectives, tour_leg_lengths(tile_map, draft.walkable), strict=True
+    ):
         if leg is None:
             problems.append(
                 f"With this map the objective {json_excerpt(name)} at {_position_text(row, column)} cannot be reached "
-                f"from {_position_text(*at)}: open a way over tiles that can be walked on."
+                f"from {_position_text(*position)}: open a way over tiles that can be walked on."
             )
         else:
-            at = (row, column)
+            position = (row, column)
     return problems
 
 
@@ -279,7 +286,8 @@ def _name_problem(value: Any) -> str:
 
 
 def _duplicates(values: Iterable[Any]) -> list[Any]:
-    return [value for value, times in Counter(values).items() if times > 1]
+    """Return the values that occur more than once."""
+    return [value for value, number in Counter(values).items() if number > 1]
 
 
 def _position_text(row: int, column: int) -> str:

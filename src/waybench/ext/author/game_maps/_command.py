@@ -5,7 +5,7 @@ import io
 import json
 import re
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -17,11 +17,8 @@ from waybench.core import (
     DataError,
     Json,
     UsageError,
-    is_object,
     make_writable_folder,
     plural,
-    read_json_file,
-    read_text_file,
 )
 from waybench.data import LocalFiles
 from waybench.envs.textmap._items import LABELS, RELEASED_LABELS, selected_maps
@@ -30,21 +27,19 @@ from waybench.envs.textmap._prefix import PUBLISHED_STEPS
 from waybench.envs.textmap._questions import MOST_PATHS, WriteResult, count_questions, write_map
 from waybench.ext.author.game_maps._story import GameFile
 from waybench.ext.author.game_maps._words import (
-    LONGEST,
     PlaceId,
     TextGame,
     Visit,
     is_darkness_title,
     names_place,
     normalise_name,
-    split_commands,
+    read_commands,
+    read_place_names,
     walk_through,
 )
 
-_LARGEST = 1 << 24  # bytes
-
-MOST_STEPS = NEVER - 1  # the last number that does not stand for "never"
-# The paper's headings; "walkthrough" is the number of steps of all of it, which Table 3 has as #STEPS.
+MOST_STEPS = NEVER - 1  # NEVER is the number that stands for "never"
+# The paper's headings; "walkthrough" is the number of steps of the whole walkthrough, which Table 3 has as #STEPS.
 _COLUMNS = {
     **{"game": "GAME", "locations": "#LOCS", "edges": "#EDGES", "average_path_length": "AVG LEN PATH"},
     **{"steps": "#STEPS", "walkthrough": "WALKTHROUGH", "df_easy": "# EASY DF", "df_hard": "# HARD DF"},
@@ -65,84 +60,50 @@ waybench textmap build my-game.z8 --commands walk.txt
 waybench textmap build 905.z5 --names 905/905.code2anno.json --out better"""
 
 
-def read_commands(path: Path) -> tuple[str, ...]:
-    """Read a list of commands: one in a line, or several as one can type them ("n. take lamp. s").
-
-    A line is split as the games split it (see `split_commands`); empty lines are skipped.
-
-    Raises:
-        UsageError: If the file cannot be read, or has no command.
-        DataError: If a line is no command; the message names it.
-    """
-    commands: list[str] = []
-    for number, line in enumerate(read_text_file(path, _LARGEST, "a file of commands").split("\n"), 1):
-        text = line.strip()
-        typed = split_commands(text)
-        if any(len(command) > LONGEST for command in typed) or not (text.isascii() and text.isprintable()):
-            raise DataError(f"{path}: line {number}: a command is at most {LONGEST} printable ASCII characters")
-        commands += typed
-    if not commands:
-        raise UsageError(f"{path}: the file has no commands; write one per line")
-    return tuple(commands)
-
-
-def read_place_names(path: Path) -> dict[str, str]:
-    """Read the names of places from a JSON object, id to name, as in NAME.code2anno.json.
-
-    Raises:
-        UsageError: If the file cannot be read.
-        DataError: If it is not of this form.
-    """
-    data = read_json_file(path, _LARGEST, "a file of names")
-    if not is_object(data):
-        raise DataError(f'{path}: the file is not an object such as {{"27": "bedroom", "25": "bedroom"}}')
-    for code, name in data.items():
-        if not isinstance(name, str) or not name.isprintable() or not normalise_name(name):
-            raise DataError(f"{path}: {code[:40]}: {str(name)[:60]!r} is not a name on one line")
-    return data
-
-
 def count_titles(visits: Iterable[Visit]) -> dict[PlaceId, Counter[str]]:
     """Return how often the game used each title of each place, with the places in the order of arrival.
 
-    That is its name in the game's own table or, without one, the title that the game printed; a title that says that it
-    is dark counts only where the game printed no other.
+    A title is the name in the game's own table or, without such a name, the title that the game printed; a title that
+    only says that it is dark counts where the place has no other title.
     """
     titles: dict[PlaceId, Counter[str]] = {}
-    dark: dict[PlaceId, Counter[str]] = {}
+    dark_titles: dict[PlaceId, Counter[str]] = defaultdict(Counter)
     for visit in visits:
         if visit.place is None:
             continue
-        names, shadows = titles.setdefault(visit.place, Counter()), dark.setdefault(visit.place, Counter())
+        titles.setdefault(visit.place, Counter())
         title = normalise_name(visit.name or "") or visit.title
         if title:
-            (shadows if visit.name is None and is_darkness_title(title) else names).update([title])
-    return {code: names or dark[code] for code, names in titles.items()}
+            is_dark = visit.name is None and is_darkness_title(title)
+            (dark_titles if is_dark else titles)[visit.place][title] += 1
+    return {place_id: light_titles or dark_titles[place_id] for place_id, light_titles in titles.items()}
 
 
 def name_places(titles: Mapping[PlaceId, Counter[str]], chosen_names: Mapping[str, str]) -> dict[PlaceId, str]:
-    """Return one name for each place id: the chosen one, else the most frequent title.
+    """Return one name for each place id: the chosen name, else the most frequent title.
 
-    Of equally frequent titles the first counts. Ids with the same chosen name are one place. Without that, a second
-    place of the same name has a number added: "hall (2)".
+    Of equally frequent titles the first counts. Ids with the same chosen name are one place. Without a chosen name, a
+    second place of the same title has a number added: "hall (2)".
 
     Raises:
         DataError: If an id in `chosen_names` is not in `titles`.
     """
-    ids = {str(code): code for code in titles}
+    id_by_text = {str(place_id): place_id for place_id in titles}
     for text in chosen_names:
-        if text not in ids:
-            known_ids = ", ".join(sorted(ids)[:12]) + (", ..." if len(ids) > 12 else "")
+        if text not in id_by_text:
+            known_ids = ", ".join(sorted(id_by_text)[:12]) + (", ..." if len(id_by_text) > 12 else "")
             raise DataError(f"names: the walk reaches no place with the id {text[:40]!r}; ids are {known_ids}")
-    names = {code: normalise_name(chosen_names[text]) for text, code in ids.items() if text in chosen_names}
-    used = set(names.values())
-    for code, counts in titles.items():
-        if code not in names:
-            base = counts.most_common(1)[0][0] if counts else "nameless place"
-            tries = (base if number == 1 else f"{base} ({number})" for number in count(1))
-            names[code] = next(name for name in tries if name not in used)
-            used.add(names[code])
-    return {code: names[code] for code in titles}
+    names = {
+        place_id: normalise_name(chosen_names[text]) for text, place_id in id_by_text.items() if text in chosen_names
+    }
+    used_names = set(names.values())
+    for place_id, title_counts in titles.items():
+        if place_id not in names:
+            title = title_counts.most_common(1)[0][0] if title_counts else "nameless place"
+            candidates = (title if number == 1 else f"{title} ({number})" for number in count(1))
+            names[place_id] = next(name for name in candidates if name not in used_names)
+            used_names.add(names[place_id])
+    return {place_id: names[place_id] for place_id in titles}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +113,7 @@ class GameMap:
     Attributes:
         place_map: The map, with the whole walkthrough.
         codes: For each place of the map its ids in the game, as text.
-        unused: The number of commands that were not given, because the game was over.
+        unused: Number of commands that were not typed, because the game was over.
     """
 
     place_map: PlaceMap
@@ -170,11 +131,11 @@ def map_game(
 ) -> GameMap:
     """Play a game by a list of commands and return the map of the places that it reaches.
 
-    A command after which the game has the player at another place is a move. After each, the opposite action is tried
-    in the situation which the move has led to; only if it leads back is it a move of the map that can be inferred.
+    A command after which the player is at another place is a move. After each move the opposite action is tried; if it
+    leads back, the map has it as a move that can be inferred.
 
-    The map has the moves up to step `steps`; all if None. `names` has, for some ids of places as text, the name to use;
-    ids of the same name are then one place.
+    The map has the moves up to step `steps`; all if None. `names` has the name to use for some ids of places, as text;
+    ids with the same name are one place.
 
     Raises:
         UsageError: If there are too many commands, or none of them leads from one place to another.
@@ -184,73 +145,80 @@ def map_game(
         raise UsageError(f"{len(commands):,} commands are too many: give at most {MOST_STEPS:,}")
     visits, unused = walk_through(engine, commands)
     titles = count_titles(visits)
-    by_id = name_places(titles, names or {})
-    known_as: dict[str, set[str]] = {}
-    for code, chosen in by_id.items():
-        known_as.setdefault(chosen, {chosen}).update(titles[code])
+    name_by_id = name_places(titles, names or {})
+    titles_by_name: dict[str, set[str]] = {}
+    for place_id, place_name in name_by_id.items():
+        titles_by_name.setdefault(place_name, {place_name}).update(titles[place_id])
     for visit in visits:
         if visit.place is not None and visit.title and not is_darkness_title(visit.title):
-            known_as[by_id[visit.place]].add(visit.title)
-    edges = _map_edges(visits if steps is None else visits[: steps + 1], by_id, known_as)
+            titles_by_name[name_by_id[visit.place]].add(visit.title)
+    edges = _map_edges(visits if steps is None else visits[: steps + 1], name_by_id, titles_by_name)
     if not edges:
         raise UsageError("no command led from one place to another: give commands that walk through the game")
     places = tuple(sorted({end for edge in edges for end in (edge.source, edge.target)}))
-    codes = {name: tuple(str(code) for code, chosen in by_id.items() if chosen == name) for name in places}
+    codes = {
+        name: tuple(str(place_id) for place_id, place_name in name_by_id.items() if place_name == name)
+        for name in places
+    }
     actions = tuple(sorted({edge.action for edge in edges}))
     return GameMap(PlaceMap(name, places, actions, edges, tuple(visit.step for visit in visits)), codes, unused)
 
 
 def _map_edges(
-    visits: Sequence[Visit], names: Mapping[PlaceId, str], known_as: Mapping[str, Collection[str]]
+    visits: Sequence[Visit], names: Mapping[PlaceId, str], titles_by_name: Mapping[str, Collection[str]]
 ) -> tuple[Edge, ...]:
     """Return the edges of the map that a walk has found.
 
-    `names` maps the ids of places to names, and `known_as` each name to the lines by which a reader knows the place.
+    A stay is a run of visits at one place. `names` maps the ids of places to names, and `titles_by_name` each name to
+    the titles by which a reader knows the place.
     """
-    stays: list[str | None] = []
-    arrivals: list[int] = []
-    named_at: list[int] = []
+    stay_names: list[str | None] = []
+    arrival_steps: list[int] = []
+    naming_steps: list[int] = []
     traversals: list[Traversal] = []
-    inferred: dict[Move, int] = {}
-    led_back: set[Move] = set()
+    inferred_moves: dict[Move, int] = {}
+    reversible_moves: set[Move] = set()
     for visit in visits:
-        here = None if visit.place is None else names[visit.place]
-        if not stays or here != stays[-1]:
-            before = stays[-1] if stays else None
-            if before is not None and here is not None and visit.action:
-                move = (before, visit.action, here)
-                traversals.append(Traversal(visit.step.number, move, (len(stays) - 1, len(stays))))
-                # Where it did not lead back, as through a door that fell shut, it may do so another time.
-                backs = () if move in led_back else visit.backs
-                for back in [back for back, there in backs if there is not None and names.get(there) == before][:1]:
-                    inferred[here, back, before] = len(traversals) - 1
-                    led_back.add(move)
-            stays.append(here)
-            arrivals.append(visit.step.number)
-            named_at.append(NEVER)
-        if here is not None and names_place(visit.step.observation, known_as[here]):
-            named_at[-1] = min(named_at[-1], visit.step.number)
-    return edges_of_traversals(traversals, _naming_steps(stays, arrivals, named_at), inferred)
+        place_name = None if visit.place is None else names[visit.place]
+        if not stay_names or place_name != stay_names[-1]:
+            place_before = stay_names[-1] if stay_names else None
+            if place_before is not None and place_name is not None and visit.action:
+                move = (place_before, visit.action, place_name)
+                traversals.append(Traversal(visit.step.number, move, (len(stay_names) - 1, len(stay_names))))
+                # A move that did not lead back, as through a door that fell shut, may lead back another time.
+                backs = (back for back, end in visit.backs if end is not None and names.get(end) == place_before)
+                if move not in reversible_moves and (back := next(backs, None)) is not None:
+                    inferred_moves[place_name, back, place_before] = len(traversals) - 1
+                    reversible_moves.add(move)
+            stay_names.append(place_name)
+            arrival_steps.append(visit.step.number)
+            naming_steps.append(NEVER)
+        if place_name is not None and names_place(visit.step.observation, titles_by_name[place_name]):
+            naming_steps[-1] = min(naming_steps[-1], visit.step.number)
+    return edges_of_traversals(traversals, _naming_steps(stay_names, arrival_steps, naming_steps), inferred_moves)
 
 
-def _naming_steps(stays: Sequence[str | None], arrivals: Sequence[int], named_at: Sequence[int]) -> list[int]:
+def _naming_steps(
+    stay_names: Sequence[str | None], arrival_steps: Sequence[int], steps_of_stays: Sequence[int]
+) -> list[int]:
     """Return for each stay the step at which its place is named: during the stay, else in the next stay there.
 
-    A name that is never printed after an arrival counts as known then, for a question has to have some step.
+    A place that is not named after an arrival counts as named at the arrival, for a question has to have some step.
     """
-    steps: dict[str | None, list[int]] = {}
-    for name, step in zip(stays, named_at, strict=True):
+    steps_by_name: dict[str | None, list[int]] = {}
+    for name, step in zip(stay_names, steps_of_stays, strict=True):
         if step < NEVER:
-            steps.setdefault(name, []).append(step)
+            steps_by_name.setdefault(name, []).append(step)
 
     def next_naming_step(name: str | None, arrival: int) -> int:
-        later = steps.get(name, [])
-        position = bisect_left(later, arrival)
-        return later[position] if position < len(later) else arrival
+        """Return the first step from an arrival on at which a place is named; the arrival without any."""
+        steps_here = steps_by_name.get(name, [])
+        position = bisect_left(steps_here, arrival)
+        return steps_here[position] if position < len(steps_here) else arrival
 
     return [
         next_naming_step(name, arrival) if step == NEVER else step
-        for name, arrival, step in zip(stays, arrivals, named_at, strict=True)
+        for name, arrival, step in zip(stay_names, arrival_steps, steps_of_stays, strict=True)
     ]
 
 
@@ -314,20 +282,21 @@ def _parse_prefix_steps(text: str) -> dict[str, int]:
 
 def _count_row(place_map: PlaceMap, steps: int | None, labels: str, *, published: bool) -> dict[str, Json]:
     """Return the counts of a map's questions as a row of the table."""
-    last = place_map.last_step - 1 if published else place_map.last_step
+    last_step = place_map.last_step - 1 if published else place_map.last_step
     prefix_steps = PUBLISHED_STEPS if published and steps is None else steps
-    counted = count_questions(place_map, last if prefix_steps is None else min(prefix_steps, last), LABELS[labels])
+    n_shown = last_step if prefix_steps is None else min(prefix_steps, last_step)
+    question_counts = count_questions(place_map, n_shown, LABELS[labels])
     return {
         "game": place_map.name,
-        "locations": counted.places,
-        "edges": counted.edges,
-        "average_path_length": round(counted.average_length, 2),
-        "steps": counted.steps,
+        "locations": question_counts.places,
+        "edges": question_counts.edges,
+        "average_path_length": round(question_counts.average_length, 2),
+        "steps": question_counts.steps,
         "walkthrough": place_map.last_step,
-        "df_easy": counted.destination_easy,
-        "df_hard": counted.destination_hard,
-        "rf_easy": counted.route_easy,
-        "rf_hard": counted.route_hard,
+        "df_easy": question_counts.destination_easy,
+        "df_hard": question_counts.destination_hard,
+        "rf_easy": question_counts.route_easy,
+        "rf_hard": question_counts.route_hard,
     }
 
 
@@ -345,8 +314,8 @@ def _rows_to_text_table(rows: Sequence[dict[str, Json]]) -> str:
         total = {name: f"{sum(row[name] for row in rows):,}" for name in _SUMMED}
         lines.append([total.get(name, "total" if name == "game" else "") for name in _COLUMNS])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    rows_of_text = ([name.ljust(widths[0]), *map(str.rjust, cells, widths[1:])] for name, *cells in lines)
-    return "".join("  ".join(row) + "\n" for row in rows_of_text)
+    padded_rows = ([name.ljust(widths[0]), *map(str.rjust, cells, widths[1:])] for name, *cells in lines)
+    return "".join("  ".join(row) + "\n" for row in padded_rows)
 
 
 def _format_count(value: Json) -> str:
@@ -407,29 +376,29 @@ def build(
 
     Requires the extra: pip install 'waybench[jericho]'
     """
-    chosen = game.stem if name is None else name
-    if not _NAME.fullmatch(chosen):
-        raise UsageError(f"{chosen[:80]!a} is not a valid map name: give --name with letters, digits, '-' and '_'")
-    folder = Path(chosen) if out is None else out
-    if there := sorted(folder.glob(f"{chosen}.*")) if folder.is_dir() else []:  # before any work
-        raise UsageError(f"{there[0]} exists already: choose another folder with --out, or another --name")
+    map_name = game.stem if name is None else name
+    if not _NAME.fullmatch(map_name):
+        raise UsageError(f"{map_name[:80]!a} is not a valid map name: give --name with letters, digits, '-' and '_'")
+    folder = Path(map_name) if out is None else out
+    if existing_files := sorted(folder.glob(f"{map_name}.*")) if folder.is_dir() else []:  # before any work
+        raise UsageError(f"{existing_files[0]} exists already: choose another folder with --out, or another --name")
     names_of_places = None if names is None else read_place_names(names)
-    typed = None if commands is None else read_commands(commands)
+    command_list = None if commands is None else read_commands(commands)
     story = GameFile(game)
-    typed = typed or story.walkthrough
-    if not typed:
+    command_list = command_list or story.walkthrough
+    if not command_list:
         raise UsageError(
             f"{game}: jericho has no walkthrough of this game; give --commands, a file with one command per line"
         )
-    game_map = map_game(story.open_game(typed), typed, chosen, steps=steps, names=names_of_places)
+    game_map = map_game(story.open_game(command_list), command_list, map_name, steps=steps, names=names_of_places)
     make_writable_folder(folder)
     _print_summary(game_map, write_map(folder, game_map.place_map, game_map.codes, most_paths=paths), folder)
 
 
 def _print_summary(game_map: GameMap, written: WriteResult, folder: Path) -> None:
     place_map = game_map.place_map
-    walked = sum(1 for edge in place_map.edges if edge.forward < NEVER)
-    moves = f"{plural(len(place_map.edges), 'move')} ({walked} walked, {len(place_map.edges) - walked} inferred)"
+    n_walked = sum(1 for edge in place_map.edges if edge.forward < NEVER)
+    moves = f"{plural(len(place_map.edges), 'move')} ({n_walked} walked, {len(place_map.edges) - n_walked} inferred)"
     click.echo(
         f"{place_map.name}: {plural(len(place_map.places), 'place')}, {moves}, {plural(place_map.last_step, 'step')}"
     )

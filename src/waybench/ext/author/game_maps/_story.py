@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     Bytes = NDArray[np.uint8]
     Counts = NDArray[np.int64]
 
-_MOST_STEPS = 2_000  # of the walk that are looked at
-_MOST_ROOMS = 30  # where all directions are tried
+_MOST_STEPS = 2_000  # steps of the walk that are used
+_MOST_ROOMS = 30  # rooms in which all directions are tried
 _TRIED = (*DIRECTIONS, "in", "out")
 _SPARED = 50  # one in so many tests may fail: a room can change its title, a monster carry the player off
-_MOST_FINALISTS = 2_000
+_MOST_FINALISTS = 2_000  # addresses that are ranked
 _GLOBALS = 240  # variables of two bytes that every game has in a table
 
 _LARGEST = 1 << 20  # bytes; the format's own limit is half of that
 _HEADER = 64  # bytes
 _SCALE = {1: 2, 2: 2, 3: 2, 4: 4, 5: 4, 6: 8, 7: 8, 8: 8}  # by version: the unit of the length in the header
 _OTHERS = {b"FORM": "a Blorb archive: extract the game from it", b"Glul": "a Glulx game", b"TADS": "a TADS game"}
-# What jericho leaves of the status line at the end of an answer, and the prompt before it.
+# The rest of the status line that jericho leaves at the end of an answer, and the prompt before it.
 _STATUS = re.compile(r"[ ]{40,}[^ \n][^\n]*\Z")
 _PROMPT = re.compile(r"\n>[ ]*\Z")
 _OVER = re.compile(r"^ *\*{3,}[^*\n]+\*{3,} *$.*\bRESTART\b", re.MULTILINE | re.DOTALL)
@@ -56,14 +56,13 @@ class GameMemory(Playable, Protocol):
 
 @dataclass(slots=True)
 class _Evidence:
-    """The evidence of a walk about each two neighbouring bytes; shapes (bytes - 1,), by the first one's address.
+    """The evidence of a walk about each word of two bytes; shapes (bytes - 1,), by the address of its first byte.
 
     Attributes:
-        failed: How many tests the two bytes fail: they differ though the room is the same, or the other way round.
-        shifts: How often they differ after a command which is not one that moves.
-        tests: Number of tests of each.
-        sights: Moments of the walk and beside it: the title printed there, None where it is dark or none is printed,
-            and the memory.
+        failed: Number of tests that the word fails: it changes though the room is the same, or the other way round.
+        shifts: Number of changes of the word after commands that do not move the player.
+        tests: Number of tests of each word.
+        sights: (title, memory) at moments of the walk and beside it; the title is None in the dark or without any.
     """
 
     failed: "Counts"
@@ -72,7 +71,7 @@ class _Evidence:
     sights: list[tuple[str | None, "Bytes"]] = field(default_factory=list[tuple[str | None, "Bytes"]])
 
     def add_test(self, failed: "NDArray[np.bool_]") -> None:
-        """Count a test; `failed` says for each address whether the word there failed it."""
+        """Count a test; `failed` says for each address whether the word there failed the test."""
         self.tests += 1
         self.failed += failed
 
@@ -80,32 +79,39 @@ class _Evidence:
 def find_room_word(game: GameMemory, commands: Sequence[str], global_table: int) -> int:
     """Return the address of the two-byte word in a game's memory that identifies the player's room.
 
-    The game is played by the commands, and in each room that is new all directions are tried and taken back. The word
-    does not change by looking around; it differs between rooms of different titles; and it is the same again after a
-    step there and back. Among the words of which that is true, one is preferred that changes by fewer other commands
-    (not by sitting down or lighting a lamp), then one that tells more rooms apart, those with the same title and those
-    in the dark too. The table of the game's global variables, where games keep the room, is looked at first.
+    The game is played by the commands, and in each new room all directions are tried and taken back. The word does not
+    change by looking around, differs between rooms of different titles, and is the same again after a step there and
+    back. Among such words, those are preferred that change by fewer other commands (sitting down, lighting a lamp),
+    then those that distinguish more rooms, also rooms with the same title and in the dark. The table of the game's
+    global variables, where games keep the room, is searched first.
 
     Raises:
-        UsageError: If there is no such word, or the walk says too little.
+        UsageError: If there is no such word, or the walk shows too few rooms.
     """
     import numpy as np
 
     evidence = _gather_evidence(game, commands)
-    rooms = {title for title, _ in evidence.sights if title}
-    if len(rooms) < 2:
+    titles = {title for title, _ in evidence.sights if title}
+    if len(titles) < 2:
         raise UsageError(
             "jericho does not support this game, and its rooms cannot be distinguished by their titles: this walk "
-            f"shows {len(rooms)}; give --commands that walk through several rooms"
+            f"shows {len(titles)}; give --commands that walk through several rooms"
         )
-    spared = evidence.tests // _SPARED
-    aligned = range(global_table, global_table + 2 * _GLOBALS, 2)
-    passing = [address for address in aligned if address < len(evidence.failed) and evidence.failed[address] <= spared]
-    order = np.argsort(evidence.failed, kind="stable")[:_MOST_FINALISTS].tolist()
-    for addresses in (passing, [address for address in order if evidence.failed[address] <= spared]):
-        ranked = [rank for address in addresses if (rank := _sort_key(evidence, address)) is not None]
-        if ranked:
-            return min(ranked)[-1]
+    most_failures = evidence.tests // _SPARED
+    global_addresses = range(global_table, global_table + 2 * _GLOBALS, 2)
+    passing_globals = [
+        address
+        for address in global_addresses
+        if address < len(evidence.failed) and evidence.failed[address] <= most_failures
+    ]
+    addresses_by_failures = np.argsort(evidence.failed, kind="stable")[:_MOST_FINALISTS].tolist()
+    for addresses in (
+        passing_globals,
+        [address for address in addresses_by_failures if evidence.failed[address] <= most_failures],
+    ):
+        sort_keys = [rank for address in addresses if (rank := _sort_key(evidence, address)) is not None]
+        if sort_keys:
+            return min(sort_keys)[-1]
     raise UsageError(
         "jericho does not support this game, and no part of its memory follows the rooms' titles; "
         "give --commands that walk through more rooms"
@@ -118,22 +124,22 @@ def _gather_evidence(game: GameMemory, commands: Sequence[str]) -> _Evidence:
 
     game.reset()
     memory = game.memory()
-    nothing = np.zeros(len(memory) - 1, dtype=np.int64)
-    evidence = _Evidence(nothing, nothing.copy())
-    tried: set[str] = set()
+    zeros = np.zeros(len(memory) - 1, dtype=np.int64)
+    evidence = _Evidence(zeros, zeros.copy())
+    tried_titles: set[str] = set()
     for command in ("", *commands[:_MOST_STEPS]):
         if command:
             game.act(command)
         if game.done:
             break
-        before, memory, saved = memory, game.memory(), game.save()
+        memory_before, memory, saved = memory, game.memory(), game.save()
         title = _title_in_light(game)
         evidence.add_test(_changed_words(memory, game.memory()))
         if command and not is_movement(expand_command(command)):
-            evidence.shifts += _changed_words(before, memory)
+            evidence.shifts += _changed_words(memory_before, memory)
         evidence.sights.append((title, memory))
-        if title and title not in tried and len(tried) < _MOST_ROOMS:
-            tried.add(title)
+        if title and title not in tried_titles and len(tried_titles) < _MOST_ROOMS:
+            tried_titles.add(title)
             _try_directions(game, evidence, saved, title, memory)
         game.restore(saved)
     return evidence
@@ -141,20 +147,20 @@ def _gather_evidence(game: GameMemory, commands: Sequence[str]) -> _Evidence:
 
 def _try_directions(game: GameMemory, evidence: _Evidence, saved_state: Any, title: str, memory: "Bytes") -> None:
     """Go from a room in every direction and back, and add the observations to the evidence."""
-    for way in _TRIED:
+    for direction in _TRIED:
         game.restore(saved_state)
-        game.act(way)
-        there, away = game.memory(), game.save()
+        game.act(direction)
+        memory_there, state_there = game.memory(), game.save()
         other_title = _title_in_light(game)
         if game.done or not other_title or other_title == title:
             continue
-        evidence.add_test(~_changed_words(memory, there))
-        evidence.sights.append((other_title, there))
-        game.restore(away)
-        game.act(opposite_actions(way)[0])
-        back = game.memory()
+        evidence.add_test(~_changed_words(memory, memory_there))
+        evidence.sights.append((other_title, memory_there))
+        game.restore(state_there)
+        game.act(opposite_actions(direction)[0])
+        memory_back = game.memory()
         if not game.done and _title_in_light(game) == title:
-            evidence.add_test(_changed_words(memory, back))
+            evidence.add_test(_changed_words(memory, memory_back))
 
 
 def _title_in_light(game: GameMemory) -> str | None:
@@ -170,20 +176,30 @@ def _changed_words(before: "Bytes", after: "Bytes") -> "NDArray[np.bool_]":
 
 
 def _sort_key(evidence: _Evidence, address: int) -> tuple[bool, int, int, int, int, int, int] | None:
-    """Return the sort key of a word, the best candidate first, which ends in the address; None if it does not fit."""
-    words = [(title, int(memory[address]) << 8 | int(memory[address + 1])) for title, memory in evidence.sights]
-    titles: dict[int, Counter[str]] = {}
-    for title, word in words:
+    """Return the sort key of a word, lower for better candidates and with the address last; None if it does not fit."""
+    titles_and_words = [
+        (title, int(memory[address]) << 8 | int(memory[address + 1])) for title, memory in evidence.sights
+    ]
+    titles_by_word: dict[int, Counter[str]] = {}
+    for title, word in titles_and_words:
         if title:
-            titles.setdefault(word, Counter())[title] += 1
-    wrong = sum(counted.total() - max(counted.values()) for counted in titles.values())
-    if len(titles) < 2 or wrong > len(words) // _SPARED:
+            titles_by_word.setdefault(word, Counter())[title] += 1
+    n_wrong = sum(title_counts.total() - max(title_counts.values()) for title_counts in titles_by_word.values())
+    if len(titles_by_word) < 2 or n_wrong > len(titles_and_words) // _SPARED:
         return None
-    # In the dark, the better word still tells the room, as is seen where there is light another time.
-    in_the_dark = sum(1 for title, word in words if not title and word in titles)
-    n_words, failed = len({word for _, word in words}), int(evidence.failed[address]) + wrong
-    # What is 0 at times is hardly the number of a room.
-    return 0 in titles, int(evidence.shifts[address]), -len(titles), -in_the_dark, -n_words, failed, address
+    # In the dark, the right word has a value that it has in the light as well.
+    n_dark = sum(1 for title, word in titles_and_words if not title and word in titles_by_word)
+    n_words, n_failed = len({word for _, word in titles_and_words}), int(evidence.failed[address]) + n_wrong
+    # A word that is 0 at times is hardly the number of a room.
+    return (
+        0 in titles_by_word,
+        int(evidence.shifts[address]),
+        -len(titles_by_word),
+        -n_dark,
+        -n_words,
+        n_failed,
+        address,
+    )
 
 
 class GameFile:
@@ -191,19 +207,19 @@ class GameFile:
 
     Raises:
         UsageError: If it cannot be read, or jericho is not installed.
-        DataError: If it is no game for the Z-machine, or not all of one.
+        DataError: If it is no game for the Z-machine, or incomplete.
     """
 
     def __init__(self, path: Path) -> None:
         self._global_table = _check_game_file(path)
         try:
-            jericho: Any = import_module("jericho")  # half a second; carries no types
+            jericho: Any = import_module("jericho")  # takes half a second; has no types
         except ModuleNotFoundError as error:
             if error.name != "jericho":
                 raise
             raise UsageError("playing game files needs jericho: pip install 'waybench[jericho]'") from None
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that the game is not supported, which is asked for below
+            warnings.simplefilter("ignore")  # of games that are not supported: see `supported`
             try:
                 self._env: Any = jericho.FrotzEnv(str(path))
             except UnicodeEncodeError:
@@ -218,11 +234,11 @@ class GameFile:
     def open_game(self, walkthrough: Sequence[str]) -> "SupportedGame | OtherGame":
         """Return the game, ready to be played.
 
-        With a game that jericho does not support, the walkthrough serves to find where in its memory the room is.
+        In a game that jericho does not support, the walkthrough serves to find the room's address in its memory.
 
         Raises:
-            UsageError: If that cannot be found.
-            DataError: If the interpreter gives the game up.
+            UsageError: If the address cannot be found.
+            DataError: If the interpreter cannot start the game.
         """
         if self.supported:
             return SupportedGame(self._env)
@@ -235,7 +251,7 @@ class GameFile:
 
 
 class _Game:
-    """A game in the interpreter: what both kinds of games have in common."""
+    """A game in the interpreter, supported by jericho or not."""
 
     def __init__(self, env: Any) -> None:
         self._env = env
@@ -265,7 +281,7 @@ class _Game:
     def restore(self, saved: Any) -> None:
         """Return to a saved state."""
         state, self._over = saved
-        if self._env._emulator_halted():  # after a game's own error or end only a new beginning sets it going again
+        if self._env._emulator_halted():  # after a game's error or end, the interpreter needs a reset
             self._env.reset()
         self._env.set_state(state)
 
@@ -279,21 +295,21 @@ class SupportedGame(_Game):
     """A game whose player and places jericho knows."""
 
     def place(self) -> int | None:
-        """Return the number of the object that the player is in; None if there is none."""
+        """Return the number of the object that the player is in; None without such an object."""
         location = self._env.get_player_location()
         return None if location is None or location.num <= 0 else int(location.num)
 
     def name(self) -> str | None:
-        """Return the short name of the object that the player is in; None if there is none."""
+        """Return the short name of the object that the player is in; None without a name."""
         location = self._env.get_player_location()
         return None if location is None or not location.name.strip() else str(location.name)
 
 
 class OtherGame(_Game):
-    """A game that jericho can play but not look into; its room is read from its memory.
+    """A game that jericho can play but not analyse; its room is read from its memory.
 
     Attributes:
-        room_word: The address of the two bytes that tell the room.
+        room_word: The address of the two bytes that identify the room.
     """
 
     room_word = 0
@@ -319,7 +335,7 @@ class OtherGame(_Game):
 def _check_game_file(path: Path) -> int:
     """Check by its header that a file is a complete Z-machine game; return the address of its global variables.
 
-    The interpreter is no Python: it ends the whole process when a file disappoints it.
+    The interpreter, which is written in C, would end the whole process for a bad file.
     """
     try:
         if path.stat().st_size > _LARGEST:
@@ -333,11 +349,11 @@ def _check_game_file(path: Path) -> int:
     if len(data) < _HEADER or version not in _SCALE:
         raise DataError(f"{path}: not a Z-machine game (.z3 to .z8)")
     program, dictionary, objects, global_table, static = (
-        int.from_bytes(data[at : at + 2]) for at in (0x04, 0x08, 0x0A, 0x0C, 0x0E)
+        int.from_bytes(data[address : address + 2]) for address in (0x04, 0x08, 0x0A, 0x0C, 0x0E)
     )
     length = _SCALE[version] * int.from_bytes(data[0x1A:0x1C])
     if length > len(data):
         raise DataError(f"{path}: the file should have {length:,} bytes but has {len(data):,}: download it again")
-    if not all(_HEADER <= at < len(data) for at in (program, dictionary, objects, global_table, static)):
+    if not all(_HEADER <= address < len(data) for address in (program, dictionary, objects, global_table, static)):
         raise DataError(f"{path}: not a Z-machine game: its header has addresses outside the file")
     return global_table

@@ -1,10 +1,12 @@
-"""The interface of text games for the making of maps, names and commands in their texts, and walks through them."""
+"""The interface of text games for making maps, names and commands in their texts, and walks through games."""
 
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from waybench.core import DataError, UsageError, is_object, read_json_file, read_text_file
 from waybench.envs.textmap._place_map import WalkthroughStep
 from waybench.envs.textmap.worlds._data import DIRECTIONS, opposite_action
 from waybench.envs.textmap.worlds._play import ABBREVIATIONS
@@ -12,17 +14,17 @@ from waybench.envs.textmap.worlds._play import ABBREVIATIONS
 PlaceId = int | str  # the game's own id of a place
 
 _LONGEST = 70  # characters
-_FRAMED = re.compile(r"-= (.+) =-")  # as TextWorld writes it
-_POSTURE = re.compile(r" \((?:in|on|as) [^()]*\)$")  # how the player is there: "Bedroom (in bed)"
+_FRAMED = re.compile(r"-= (.+) =-")  # a title of TextWorld
+_POSTURE = re.compile(r" \((?:in|on|as) [^()]*\)$")  # the player's posture: "Bedroom (in bed)"
 _SENTENCE_ENDS = frozenset(".!?:;,\"'>")
 _DARK = re.compile(r"(?:in )?(?:the |total |utter |pitch )*(?:dark|darkness|black|blackness)|too dark to see")
-LONGEST = 120  # characters: what every interpreter takes
-_SHORT = {**ABBREVIATIONS, "g": "again", "x": "examine"}
-_GOING = ("go", "walk")
-_ON_BOARD = {"fore": "aft", "aft": "fore", "port": "starboard", "starboard": "port"}
-_PLAIN_WAYS = frozenset((*DIRECTIONS, *_ON_BOARD, "in", "out"))
-# Where the opposite by words is not what a game understands: by the action's first word, what else to try.
-_OTHERWISE = {
+LONGEST = 120  # characters of a command that every interpreter accepts
+_FULL_WORDS = {**ABBREVIATIONS, "g": "again", "x": "examine"}
+_GO_VERBS = ("go", "walk")
+_SHIP_DIRECTIONS = {"fore": "aft", "aft": "fore", "port": "starboard", "starboard": "port"}
+_DIRECTION_WORDS = frozenset((*DIRECTIONS, *_SHIP_DIRECTIONS, "in", "out"))
+# First word of an action -> further actions that may be its opposite.
+_MORE_OPPOSITES = {
     "in": ("exit",),
     "enter": ("exit", "out"),
     "board": ("exit", "out"),
@@ -30,7 +32,7 @@ _OTHERWISE = {
     "out": ("enter",),
     "climb": ("down",),
 }
-# First words of commands in the standard libraries of Infocom's games and of Inform, beside those above.
+# Further first words of commands in the standard libraries of Infocom's games and of Inform.
 _VERBS = frozenset(
     (
         *("ask", "attack", "blow", "break", "burn", "buy", "climb", "close", "consult", "cross", "cut", "dig", "drink"),
@@ -42,8 +44,11 @@ _VERBS = frozenset(
         *("again", "examine", "board", "go", "walk", "run"),
     )
 )
-_STOPS = re.compile(r"""("[^"]*"|'(?<!\w')[^']*'(?!\w))|\.|(?<![\w'-])(?:and\s+)?then(?![\w'-])""", re.IGNORECASE)
+_ENDS_OF_COMMANDS = re.compile(
+    r"""("[^"]*"|'(?<!\w')[^']*'(?!\w))|\.|(?<![\w'-])(?:and\s+)?then(?![\w'-])""", re.IGNORECASE
+)
 LOOK = "look"
+_LARGEST = 1 << 24  # bytes of a file of commands or names
 _AGAIN = "again"
 _SEPARATOR = "=" * 11  # the line between two steps of a published walkthrough
 
@@ -77,34 +82,34 @@ class TextGame(Playable, Protocol):
     """A text game that knows where its player is."""
 
     def place(self) -> PlaceId | None:
-        """Return the id of the player's place; None if there is none, as before a game has really begun."""
+        """Return the id of the player's place; None if it has no place, as before a game has really begun."""
         ...
 
     def name(self) -> str | None:
-        """Return the name of that place in the game's own table; None if the table cannot be read."""
+        """Return the name of the player's place in the game's own table; None if the table cannot be read."""
         ...
 
 
 def room_title(answer: str) -> str | None:
-    """Return the name of the room, in lower case, from the game's answer to "look"; None if there is none.
+    """Return the name of the room, in lower case, from the game's answer to "look"; None without a name.
 
-    It is a framed line or, if there is none, the first line, unless that is a sentence, without the player's posture.
+    The name is in a framed line or, without any, in the first line, unless this is a sentence.
     """
     lines = [line.strip() for line in answer.splitlines()]
     for line in lines:
         if _FRAMED.fullmatch(line):
             return plain_name(line)
-    # A line in brackets tells what the game did first, such as "(getting out of the boat)".
-    first = next((line for line in lines if line and not (line[0] == "(" and line[-1] == ")")), "")
-    if not first or len(first) > _LONGEST or first[-1] in _SENTENCE_ENDS or not first.isprintable():
+    # A line in brackets is about an implied action, such as "(getting out of the boat)".
+    first_line = next((line for line in lines if line and not (line[0] == "(" and line[-1] == ")")), "")
+    if not first_line or len(first_line) > _LONGEST or first_line[-1] in _SENTENCE_ENDS or not first_line.isprintable():
         return None
-    return plain_name(first) or None
+    return plain_name(first_line) or None
 
 
 def plain_name(line: str) -> str:
     """Return the name of a place in a line, such as "bedroom" for "Bedroom (in bed)".
 
-    It is in lower case with single spaces, without TextWorld's `-= =-` around it and the player's posture in brackets.
+    The name is in lower case with single spaces, without TextWorld's `-= =-` and the player's posture in brackets.
     """
     text = " ".join(line.split())
     framed = _FRAMED.fullmatch(text)
@@ -127,64 +132,63 @@ def is_darkness_title(title: str) -> bool:
 
 
 def split_commands(line: str) -> list[str]:
-    """Split a line of input into its commands, none of them empty, as Infocom's games and Inform do.
+    """Split a line of input into its commands as Infocom's games and Inform do; empty commands are left out.
 
-    A full stop and the word "then" end a command. So does a comma, if commands stand on both of its sides; elsewhere
-    it lists objects ("take lamp, sword") or addresses somebody ("robot, go east"). Quoted text is never split.
+    A full stop and the word "then" end a command. So does a comma between two commands; other commas list objects
+    ("take lamp, sword") or address somebody ("robot, go east"). Quoted text is never split.
     """
     sentences, start = list[str](), 0
-    for stop in _STOPS.finditer(line):
-        if stop[1] is None:  # what is quoted is matched only to be passed over
-            sentences.append(line[start : stop.start()])
-            start = stop.end()
+    for end_of_command in _ENDS_OF_COMMANDS.finditer(line):
+        if end_of_command[1] is None:  # group 1 is quoted text
+            sentences.append(line[start : end_of_command.start()])
+            start = end_of_command.end()
     sentences.append(line[start:])
     commands: list[str] = []
     for sentence in filter(None, (sentence.strip(" \t,") for sentence in sentences)):
         parts = [part.strip() for part in sentence.split(",")] if '"' not in sentence else [sentence]
-        joined: list[str] = []
+        sentence_commands: list[str] = []
         for part in filter(None, parts):
-            begins = part.removeprefix("and ").lstrip()
-            if not joined or (_starts_like_command(begins) and _starts_like_command(joined[-1])):
-                joined.append(begins if joined else part)
+            part_without_and = part.removeprefix("and ").lstrip()
+            if not sentence_commands or (
+                _starts_like_command(part_without_and) and _starts_like_command(sentence_commands[-1])
+            ):
+                sentence_commands.append(part_without_and if sentence_commands else part)
             else:
-                joined[-1] += f", {part}"
-        commands += joined
+                sentence_commands[-1] += f", {part}"
+        commands += sentence_commands
     return commands
 
 
 def _starts_like_command(text: str) -> bool:
     """Return whether a text starts with a direction, an abbreviation or a common verb."""
     first = (text.lower().split() or [""])[0]
-    return first in _SHORT or first in _PLAIN_WAYS or first in _OTHERWISE or first in _VERBS
+    return first in _FULL_WORDS or first in _DIRECTION_WORDS or first in _MORE_OPPOSITES or first in _VERBS
 
 
 def expand_command(command: str) -> str:
     """Return a command as walkthroughs have it: in full, in lower case, and a direction as one word."""
     words = command.lower().split()
-    if words and words[0] in _SHORT and (len(words) == 1 or words[0] == "x"):
-        words[0] = _SHORT[words[0]]
-    if len(words) == 2 and words[0] in _GOING:
-        way = _SHORT.get(words[1], words[1])
-        if way in _PLAIN_WAYS:
-            return way
+    if words and words[0] in _FULL_WORDS and (len(words) == 1 or words[0] == "x"):
+        words[0] = _FULL_WORDS[words[0]]
+    if len(words) == 2 and words[0] in _GO_VERBS:
+        direction = _FULL_WORDS.get(words[1], words[1])
+        if direction in _DIRECTION_WORDS:
+            return direction
     return " ".join(words)
 
 
 def is_movement(action: str) -> bool:
-    """Return whether an action, written in full, is one that moves the player, such as "north" or "enter boat"."""
-    return action in _PLAIN_WAYS or bool(opposite_actions(action))
+    """Return whether an action, written in full, moves the player, as "north" or "enter boat" do."""
+    return action in _DIRECTION_WORDS or bool(opposite_actions(action))
 
 
 def opposite_actions(action: str) -> tuple[str, ...]:
-    """Return the actions that may lead back, the likeliest first; none for what has no opposite.
-
-    Whether one does has to be tried.
-    """
+    """Return the actions that may lead back, the likeliest first; () for an action without opposite."""
     first, _, argument = action.partition(" ")
-    ways = [opposite_action(action), _ON_BOARD.get(action)]
-    if first in _OTHERWISE and not (argument and first in ("in", "out")):
-        ways += _OTHERWISE[first]
-    return tuple(dict.fromkeys(way for way in ways if way))
+    opposites = [opposite_action(action), _SHIP_DIRECTIONS.get(action)]
+    if first in _MORE_OPPOSITES and not (argument and first in ("in", "out")):
+        opposites += _MORE_OPPOSITES[first]
+    return tuple(dict.fromkeys(opposite for opposite in opposites if opposite))
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,12 +196,12 @@ class Visit:
     """One step of a walk.
 
     Attributes:
-        step: What was typed and answered.
-        action: What was done: the command in full or, for "again", what is done again; empty at the beginning.
-        place: The id of the place where the player then is; None if there is none.
-        title: The name that the game gives the place when asked to look; None if it gives none.
-        name: What the game's own table calls the place; None if it cannot be read.
-        backs: If the place is another one than before: the actions that may lead back, each with where it leads.
+        step: The command and the answer.
+        action: The command in full or, for "again", the repeated command; empty at the beginning.
+        place: The id of the place where the player is after the step; None if it has no place.
+        title: The title that the game prints when asked to look; None without a title.
+        name: The name of the place in the game's own table; None if it cannot be read.
+        backs: If the place has changed: the actions that may lead back, each with the id of the place it leads to.
     """
 
     step: WalkthroughStep
@@ -209,7 +213,7 @@ class Visit:
 
 
 class GameWalk(NamedTuple):
-    """A walk through a game: its steps, from number 0 on, and how many commands came after the end of the game."""
+    """A walk through a game: its visits, from step 0 on, and the number of commands after the end of the game."""
 
     visits: tuple[Visit, ...]
     unused: int
@@ -222,32 +226,71 @@ def walk_through(engine: TextGame, commands: Sequence[str]) -> GameWalk:
     for number, command in enumerate(commands, 1):
         if engine.done:
             return GameWalk(tuple(visits), len(commands) - number + 1)
-        before, text, words = visits[-1], engine.act(command), expand_command(command)
-        action = before.action if words == _AGAIN else words
+        last_visit, text, full_command = visits[-1], engine.act(command), expand_command(command)
+        action = last_visit.action if full_command == _AGAIN else full_command
         visits.append(
-            _record_visit(engine, WalkthroughStep(number, words, _as_observation(text)), action, before.place)
+            _record_visit(
+                engine, WalkthroughStep(number, full_command, _as_observation(text)), action, last_visit.place
+            )
         )
     return GameWalk(tuple(visits), 0)
 
 
-def _record_visit(engine: TextGame, step: WalkthroughStep, action: str, before: PlaceId | None) -> Visit:
-    """Return the visit that a step has led to; the game's state stays as it was."""
-    here, name = engine.place(), engine.name()
+def _record_visit(engine: TextGame, step: WalkthroughStep, action: str, place_before: PlaceId | None) -> Visit:
+    """Return the visit after a step; looking and trying the way back do not change the game's state."""
+    place, name = engine.place(), engine.name()
     if engine.done:
-        return Visit(step, action, here, None, name)
-    saved = engine.save()
+        return Visit(step, action, place, None, name)
+    saved_state = engine.save()
     title = room_title(engine.act(LOOK))
-    backs: list[tuple[str, PlaceId | None]] = []
-    if here is not None and before is not None and here != before:
-        for back in opposite_actions(action):
-            engine.restore(saved)
-            engine.act(back)
-            backs.append((back, None if engine.done else engine.place()))
-    engine.restore(saved)
-    return Visit(step, action, here, title, name, tuple(backs))
+    reverse_actions: list[tuple[str, PlaceId | None]] = []
+    if place is not None and place_before is not None and place != place_before:
+        for reverse_action in opposite_actions(action):
+            engine.restore(saved_state)
+            engine.act(reverse_action)
+            reverse_actions.append((reverse_action, None if engine.done else engine.place()))
+    engine.restore(saved_state)
+    return Visit(step, action, place, title, name, tuple(reverse_actions))
 
 
 def _as_observation(text: str) -> str:
-    """Return a game's text as an observation of a walkthrough, none of whose lines is a separator of steps."""
+    """Return a game's text as an observation of a walkthrough, where no line is a separator of steps."""
     lines = text.replace("\r\n", "\n").split("\n")
     return "\n".join(f"{line} " if line == _SEPARATOR else line for line in lines)
+
+
+def read_commands(path: Path) -> tuple[str, ...]:
+    """Read a list of commands: one in a line, or several as games accept them ("n. take lamp. s").
+
+    A line is split as the games split it (see `split_commands`); empty lines are skipped.
+
+    Raises:
+        UsageError: If the file cannot be read, or has no command.
+        DataError: If a line is no command; the message names it.
+    """
+    commands: list[str] = []
+    for number, line in enumerate(read_text_file(path, _LARGEST, "a file of commands").split("\n"), 1):
+        text = line.strip()
+        line_commands = split_commands(text)
+        if any(len(command) > LONGEST for command in line_commands) or not (text.isascii() and text.isprintable()):
+            raise DataError(f"{path}: line {number}: a command is at most {LONGEST} printable ASCII characters")
+        commands += line_commands
+    if not commands:
+        raise UsageError(f"{path}: the file has no commands; write one per line")
+    return tuple(commands)
+
+
+def read_place_names(path: Path) -> dict[str, str]:
+    """Read the names of places from a JSON object, id to name, as in NAME.code2anno.json.
+
+    Raises:
+        UsageError: If the file cannot be read.
+        DataError: If it is not of this form.
+    """
+    name_by_id = read_json_file(path, _LARGEST, "a file of names")
+    if not is_object(name_by_id):
+        raise DataError(f'{path}: the file is not an object such as {{"27": "bedroom", "25": "bedroom"}}')
+    for code, name in name_by_id.items():
+        if not isinstance(name, str) or not name.isprintable() or not normalise_name(name):
+            raise DataError(f"{path}: {code[:40]}: {str(name)[:60]!r} is not a name on one line")
+    return name_by_id

@@ -24,15 +24,14 @@ MISSING = (
     "engine=minedojo needs MineDojo 0.1, a Java Development Kit 8 and Minecraft 1.11.2; see its documentation, or "
     "choose engine=own"
 )
-_AHEAD, _LEFT, _RIGHT = 1, 1, 2  # of the first two of the eight numbers of an action
-_JUMP, _SPRINT = 1, 3  # of the third
-_WAYS, _SIDES, _JUMPS, _YAW = 0, 1, 2, 4  # which of the numbers
-_STILL = 12  # the camera's step in the middle, which does not turn it
-_KEPT = 256  # observations, for histories
+_WAYS, _SIDES, _JUMPS, _YAW = 0, 1, 2, 4  # indices into the eight numbers of an action
+_AHEAD, _LEFT, _RIGHT, _JUMP, _SPRINT = 1, 1, 2, 1, 3  # values of the first three
+_STILL = 12  # value of _YAW that does not turn the camera
+_KEPT = 256  # observations that are remembered, for histories
 
 
 def simulator_settings(seed: int) -> dict[str, Any]:
-    """Return the settings of the simulator: the published ones, but for the first three, which make worlds by seed."""
+    """Return the published settings of the simulator, except for the first four, which make worlds by seed."""
     return {
         "world_seed": str(seed),
         "seed": seed % (1 << 31),
@@ -55,27 +54,27 @@ def read_raw(observation: Any) -> Raw:
     It reads `location_stats` (pos, yaw, pitch), `voxels` (block_name) and `rays` (block_name, block_distance,
     entity_name, entity_distance).
     """
-    where, rays = observation["location_stats"], observation["rays"]
-    voxels, hit = np.asarray(observation["voxels"]["block_name"]), np.asarray(rays["block_name"])
-    blocks, codes = np.unique(np.concatenate([voxels.ravel(), hit.ravel()]), return_inverse=True)
-    beings, met = np.unique(np.asarray(rays["entity_name"]), return_inverse=True)
-    x, y, z = map(float, where["pos"])
+    location, rays = observation["location_stats"], observation["rays"]
+    voxels, hit_blocks = np.asarray(observation["voxels"]["block_name"]), np.asarray(rays["block_name"])
+    blocks, codes = np.unique(np.concatenate([voxels.ravel(), hit_blocks.ravel()]), return_inverse=True)
+    beings, hit_beings = np.unique(np.asarray(rays["entity_name"]), return_inverse=True)
+    x, y, z = map(float, location["pos"])
     return Raw(
         (x, y, z),
-        _scalar(where["yaw"]),
-        _scalar(where["pitch"]),
+        _scalar(location["yaw"]),
+        _scalar(location["pitch"]),
         tuple(map(str, blocks)),
         codes[: voxels.size].reshape(voxels.shape),
         codes[voxels.size :],
         np.asarray(rays["block_distance"], dtype=np.float64),
         tuple(map(str, beings)),
-        met,
+        hit_beings,
         np.asarray(rays["entity_distance"], dtype=np.float64),
     )
 
 
 def _scalar(number: Any) -> float:
-    """Return a number that may come as an array of one."""
+    """Return a number that may be in an array with one element."""
     return float(np.asarray(number).reshape(-1)[0])
 
 
@@ -113,16 +112,16 @@ class MinedojoTerrain:
         return body
 
     def stand(self, x: int, z: int) -> Body:
-        """Reset the world; the simulator chooses the place."""
+        """Reset the world, and return the start that the simulator chooses."""
         with self._lock:
             return self._remember_observation(self._env.reset())
 
     def biome(self, x: int, z: int) -> str:
-        """Return the name of the biome at the player's last place, whatever the coordinates."""
+        """Return the name of the biome at the player's last location, whatever the coordinates."""
         return self._biome
 
     def view(self, body: Body) -> Raw:
-        """Return the observation made at one of the last places; raise a UsageError for another place."""
+        """Return the observation made at one of the last locations; raise a UsageError for any other."""
         with self._lock:
             if body not in self._seen:
                 raise UsageError("engine=minedojo shows only where its player has been: its world cannot be reset")
@@ -142,24 +141,24 @@ class MinedojoTerrain:
                 )
             turn = self._env.action_space.no_op()
             turn[_YAW] = round(((body.yaw - last.yaw + 180) % 360 - 180) / TURN) + _STILL
-            at, length, steps = (last.x, last.z), 0.0, 0
-            seen, _, done, _ = self._env.step(turn)
+            position, length, n_ticks = (last.x, last.z), 0.0, 0
+            observation, _, done, _ = self._env.step(turn)
             for tick in ticks:
                 if done:
                     break
-                seen, _, done, _ = self._env.step(self._walking_action(tick))
-                x, _, z = map(float, seen["location_stats"]["pos"])
-                length, steps = length + hypot(x - at[0], z - at[1]), steps + 1
-                at = x, z
-                if MINECRAFT_BIOMES[int(_scalar(seen["location_stats"]["biome_id"]))] in goals:
+                observation, _, done, _ = self._env.step(self._walking_action(tick))
+                x, _, z = map(float, observation["location_stats"]["pos"])
+                length, n_ticks = length + hypot(x - position[0], z - position[1]), n_ticks + 1
+                position = x, z
+                if MINECRAFT_BIOMES[int(_scalar(observation["location_stats"]["biome_id"]))] in goals:
                     break
-            there = self._remember_observation(seen)
-            return WalkResult(there, self._biome in goals and steps > 0, length, steps)
+            body_after = self._remember_observation(observation)
+            return WalkResult(body_after, self._biome in goals and n_ticks > 0, length, n_ticks)
 
     def _walking_action(self, tick: int) -> Any:
         """Return the simulator's action for one tick of a walk."""
-        act = self._env.action_space.no_op()
-        act[_WAYS] = _AHEAD
-        act[_SIDES] = {2: _LEFT, 3: _RIGHT}.get(tick & 3, 0)
-        act[_JUMPS] = _SPRINT if tick & 4 else _JUMP
-        return act
+        action = self._env.action_space.no_op()
+        action[_WAYS] = _AHEAD
+        action[_SIDES] = {2: _LEFT, 3: _RIGHT}.get(tick & 3, 0)
+        action[_JUMPS] = _SPRINT if tick & 4 else _JUMP
+        return action
