@@ -224,7 +224,7 @@ def _shortest_ways_on_chart(chart: Chart, start: int, depth: int | None) -> dict
 
 
 def oracle(state: Walk, rng: Stream) -> Moves:
-    """Return a shortest route to the target, or its first move in conditions with single moves."""
+    """Return a shortest way to the target, or its first move."""
     if state.is_reading_story:
         return ()
     moves = shortest_way_to_target(state)
@@ -242,7 +242,7 @@ def random(state: Walk, rng: Stream) -> Moves:
 
 
 def heuristic(state: Walk, rng: Stream) -> Moves:
-    """Go to the least visited neighbour; of several, to the nearest to the goal by air."""
+    """Go to the exit to the least visited place, and of these to the one nearest to the goal by air."""
 
     def choose_exit(trail: Sequence[int], exits: Sequence[str]) -> str:
         return greedy_move(state.plan, state.world.cells, trail[-1], Counter(trail), exits)

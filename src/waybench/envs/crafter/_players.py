@@ -388,7 +388,7 @@ def oracle(case: Wilds, world: CrafterWorld, rng: Stream) -> int:
 
 
 def forage(case: Wilds, world: CrafterWorld, rng: Stream) -> int:
-    """Use water, a cow or a tree, by the lowest of drink, food and 7; make nothing and never hide."""
+    """Go to what is missed most, of water, cows and trees, and use it; make nothing and never hide."""
     view = PlayerView(world)
     body = view.body
     wants_and_targets = [

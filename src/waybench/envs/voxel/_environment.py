@@ -204,9 +204,9 @@ _AHEAD, _STUCK_AHEAD = 2, 3  # steps of the oracle's lookahead, and when it is s
 
 
 def oracle(search: Search, world: VoxelWorld, rng: Stream) -> int:
-    """Take the action that leads nearest to a goal in two steps, three when stuck, by the true map.
+    """Take the action that leads nearest to a goal in two steps, by the true map and with imagined chances.
 
-    The random ticks of these steps are drawn by the player itself.
+    A player that was stuck in the last step looks three steps ahead.
     """
     depth = _AHEAD if world.last < 0 or world.moved > _SLOW else _STUCK_AHEAD
     distances = _remaining_distances(search, world, depth, rng)
