@@ -14,8 +14,8 @@ from waybench.core._play import WORDING, Play
 from waybench.core._record import TurnRecord
 from waybench.core._wording import Invalid, Message, Wording
 
-_FAR = 10**9  # number of the item that the first examples of a source without an end are counted back from
-_TRIES = 1000  # examples that are drawn for one item, at most
+_FAR_INDEX = 10**9  # the item from which the first examples of a source without an end are counted back
+_MOST_DRAWS = 1000  # examples that are drawn for one item, at most
 LONGEST_EXAMPLES = 4_000_000  # characters of all examples of an episode, which is more than any model reads
 _MOST_TURNS = 1000  # turns in which a game that can end by itself has done so, whatever the limit on turns is
 
@@ -35,27 +35,27 @@ def with_examples(
 ) -> Iterator[Item[I]]:
     """Yield items of a source, each with its in-context examples (the parameter `icl` of tasks).
 
-    In "paper", as AQA-Bench publishes it, they are the items just before it: the window begins with the last items of a
-    file, or, where there is no last one, with some far beyond those that are played. Where a level has few different
-    items, one of them can be the same as the item. In "sound" each item has examples of its own, all different and none
-    the same as the item.
+    In "paper", as AQA-Bench publishes it, the examples are the `count` items before the item. Items before the first
+    one are the last items of a file, or, where there is no last one, items far beyond those that are played. Where a
+    level has few different items, an example can be the same as the item. In "sound" each item has examples of its
+    own, all different and none the same as the item.
 
     Args:
         source: The source of the items.
         indices: The numbers of the items that are played.
         count: Number of examples of each item.
-        protocol: "paper" or "sound".
-        source_of_similar: Item -> a source of items like it, for "sound".
-        size: Number of items, for a file.
+        source_of_similar: Item -> a source of items of its level, for "sound".
+        size: Number of items of a file; None for a source without an end.
         noun: What an item is called in messages.
 
     Raises:
-        UsageError: If there are not so many different items of an item's level, or in a file.
+        UsageError: If an item's level has fewer than `count` other items, or a file not more than `count` items.
     """
 
     @lru_cache(maxsize=256)
     def instance_at(index: int) -> I:
-        return source.item(index if index >= 0 else (size or _FAR) + index).instance
+        """Return the instance of an item; an index below 0 counts back from the end."""
+        return source.item(index if index >= 0 else (size or _FAR_INDEX) + index).instance
 
     if protocol == "paper" and size is not None and count >= size:
         raise UsageError(f"icl={count}: the file has only {plural(size, noun)}; lower icl")
@@ -81,8 +81,8 @@ def _draw_sound_examples(
             "use protocol=paper, or remove icl"
         ) from None
     chosen: dict[str, I] = {}
-    for number in range(_TRIES):
-        example = source.item(index * _TRIES + number).instance
+    for number in range(_MOST_DRAWS):
+        example = source.item(index * _MOST_DRAWS + number).instance
         if example.hash != item.instance.hash:
             chosen.setdefault(example.hash, example)
         if len(chosen) == count:
@@ -99,39 +99,39 @@ def oracle_conversations(environment: AnyEnvironment, play: AnyPlay, instances: 
     that limit, and within 1,000 turns where the limit is lower, is cut at the limit.
 
     Raises:
-        UsageError: If they have more than 4 million characters.
+        UsageError: If the chats have more than 4 million characters.
     """
     messages: list[tuple[str, str]] = []
-    size, oracle = 0, environment.players.policies["oracle"]
+    characters, oracle = 0, environment.players.policies["oracle"]
     for instance in instances:
-        solved = _oracle_conversation(
+        example_chat = _oracle_conversation(
             environment.id, play.game, play.wording, oracle, instance, play.most_turns(instance)
         )
-        size += sum(len(text) for _, text in solved)
-        _check_examples_size(size)
-        messages += solved
+        characters += sum(len(text) for _, text in example_chat)
+        _check_examples_size(characters)
+        messages += example_chat
     return tuple(messages)
 
 
 @lru_cache(maxsize=128)  # many episodes show the same examples
 def _oracle_conversation(env_id: str, game: Any, wording: Any, oracle: Any, instance: Any, max_turns: int) -> Chat:
-    """Return the chat of the oracle's episode on an instance, cut at `max_turns` turns if it does not end."""
+    """Return the chat of the oracle's episode on an instance, cut at `max_turns` turns if the game does not end."""
     state, turn = game.start(instance), 0
     messages = [("user", wording.observe(state, None, 0))]
-    size = len(messages[0][1])
+    characters = len(messages[0][1])
     while not (over := game.terminal(state)) and turn < max(max_turns, _MOST_TURNS):
         rng = Stream(env_id, instance.hash, "example", turn)
         action = oracle(state, rng)
         messages.append(("assistant", wording.render(action, state)))
         turn += 1
-        last = game.apply(state, action, rng)
-        state = last.state
-        messages.append(("user", wording.observe(state, last, turn)))
-        size += len(messages[-2][1]) + len(messages[-1][1])
-        if turn <= max_turns:
-            _check_examples_size(size)
+        transition = game.apply(state, action, rng)
+        state = transition.state
+        messages.append(("user", wording.observe(state, transition, turn)))
+        characters += len(messages[-2][1]) + len(messages[-1][1])
+        if turn <= max_turns:  # later turns may be cut off below
+            _check_examples_size(characters)
     if not over:
-        del messages[1 + 2 * max_turns :]
+        del messages[1 + 2 * max_turns :]  # a turn has two messages; the first observation comes before them
     if wording.closing_answer:
         messages.append(("assistant", ""))
     return tuple(messages)
@@ -148,10 +148,8 @@ def _check_examples_size(characters: int) -> None:
 def options_that_repeat_replies(environment: AnyEnvironment, options: Mapping[str, Json]) -> list[str] | None:
     """Return single changes of options after which prompts repeat the player's earlier replies.
 
-    Missing options of play have their defaults.
-
     Returns:
-        Each as NAME=VALUE, a change of one option; none where no option does it. None if the prompts repeat the replies
+        The changes as NAME=VALUE; [] where no single option brings it about. None if the prompts repeat the replies
         already, or if there is only one turn.
     """
     resolved = environment.resolve_options(options)
@@ -167,8 +165,9 @@ def options_that_repeat_replies(environment: AnyEnvironment, options: Mapping[st
 
 
 def _can_have_several_turns(play: AnyPlay) -> bool:
-    """Return whether an episode can have more than one turn."""
-    return play.turns is not None or play.limits.turns > 1
+    """Return whether an episode can have more than one turn, as any can whose limit depends on its instance."""
+    limit_depends_on_instance = play.turns is not None
+    return limit_depends_on_instance or play.limits.turns > 1
 
 
 def _repeats_all_replies(play: AnyPlay) -> bool:
@@ -182,7 +181,7 @@ class Conversation(Generic[I, S, A]):
     Attributes:
         opening: The messages before the first reply.
         replaced: Number of a turn -> the text that the chat shows in the place of its reply.
-        has_pictures: Whether messages can have pictures (`picture`).
+        has_pictures: Whether the wording defines `Wording.picture`, so that messages can have pictures.
 
     Raises:
         UsageError: For examples in a wording with pictures, or of too many characters.
@@ -203,7 +202,7 @@ class Conversation(Generic[I, S, A]):
         self.replaced: dict[int, str] = {}
         self._messages: list[Message] = []  # the turns as messages, built on demand
         self._pictures: dict[int, Picture] = {}  # by the number of turns before it
-        # Most wordings have none, and asking each of them in each turn takes time.
+        # Most wordings have no pictures, and to ask for one in each turn takes time.
         self.has_pictures = type(wording).picture is not Wording.picture  # pyright: ignore[reportUnknownMemberType]
         self.keep_picture(0, state, None, 0)
         if item.examples and self._pictures:
@@ -218,15 +217,15 @@ class Conversation(Generic[I, S, A]):
     ) -> None:
         """Keep the picture that goes with an observation, if there is one.
 
-        `turns_before` is the number of all turns before it, and `turns_counted` that of the turns that count; `last` is
-        None at the start.
+        `turns_before` is the number of all turns before the observation, and `turns_counted` the number of those that
+        are no forgiven replies; `last` is the outcome of the last reply, None at the start.
         """
         if self.has_pictures and (picture := self._play.wording.picture(state, last, turns_counted)) is not None:
             self._pictures[turns_before] = picture
 
-    def drop_picture_at_end(self, turns: int) -> None:
-        """Drop the picture after the last of `turns` turns: the last message needs no reply."""
-        self._pictures.pop(turns, None)
+    def drop_picture_at_end(self, n_turns: int) -> None:
+        """Drop the picture after the last turn of an episode: nobody replies to the message that shows it."""
+        self._pictures.pop(n_turns, None)
 
     def _opening_messages(self, observation: str, picture: Picture | None) -> tuple[Message, ...]:
         """Return the rules, the examples and an observation, with its picture, as chat messages."""
@@ -235,11 +234,12 @@ class Conversation(Generic[I, S, A]):
         return messages if picture is None else (*messages[:-1], messages[-1]._replace(picture=picture))
 
     def _example_conversations(self) -> Chat:
+        """Return the chats of the oracle's episodes on the item's examples; () without examples."""
         examples = self._item.examples
         return oracle_conversations(self._environment, self._play, examples) if examples else ()
 
     def default_opening(self) -> tuple[Message, ...]:
-        """Return the first messages in the default form of `Wording.prompt`."""
+        """Return the opening as `Wording.prompt` forms it, whatever form this wording gives it."""
         wording, instance = self._play.wording, self._item.instance
         observation = wording.observe(self._play.game.start(instance), None, 0)
         return Wording[I, S, A].prompt(wording, wording.rules(instance), self._example_conversations(), observation)
@@ -251,19 +251,21 @@ class Conversation(Generic[I, S, A]):
         if not turns or memory.kind == "chat":
             return [*self.opening, *self._turn_messages(turns)]
         if memory.kind == "fresh":
-            recalled = wording.recall(state)
-            before = len(turns) - recalled
-            begin = (
-                self._opening_messages(turns[before - 1].message, self._pictures.get(before))
-                if before
-                else self.opening
-            )
-            return [*begin, *(self._turn_messages(turns)[-2 * recalled :] if recalled else ())]
-        return [*self.opening, *(self._turn_messages(turns)[-2 * memory.size :] if memory.size else ())]
+            n_recalled = wording.recall(state)
+            n_forgotten = len(turns) - n_recalled
+            opening = self.opening
+            if n_forgotten:  # the prompt begins with the observation after the last forgotten turn
+                opening = self._opening_messages(turns[n_forgotten - 1].message, self._pictures.get(n_forgotten))
+            return [*opening, *self._last_turn_messages(turns, n_recalled)]
+        return [*self.opening, *self._last_turn_messages(turns, memory.size)]
+
+    def _last_turn_messages(self, turns: Sequence[TurnRecord], n_last: int) -> list[Message]:
+        """Return the messages of the last `n_last` turns, two of each turn."""
+        return self._turn_messages(turns)[-2 * n_last :] if n_last else []
 
     def _turn_messages(self, turns: Sequence[TurnRecord]) -> list[Message]:
         """Return the messages of all turns: the reply and the environment's message of each."""
-        # Each message is made once, so that it can be known again.
+        # Each message is made once: callers recognise a message that they have seen by its identity.
         for number in range(len(self._messages) // 2, len(turns)):
             turn, text = turns[number], self.replaced.get(number)
             self._messages += (

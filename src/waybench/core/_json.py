@@ -9,13 +9,13 @@ from typing import Any, TypeGuard
 from waybench.core._errors import DataError
 from waybench.core._texts import ENGLISH
 
-_PART = 1 << 20
+_PART_BYTES = 1 << 20
 _STRUCTURE = b'[]{},"'
-_OTHER = bytes(byte for byte in range(256) if byte not in _STRUCTURE)
+_OTHER_BYTES = bytes(byte for byte in range(256) if byte not in _STRUCTURE)
 MAX_DEPTH = 100  # brackets within each other; what waybench writes has fewer than ten
 MAX_DIGITS = 18
 MAX_TOKENS = 100_000  # brackets, strings, commas and so on
-# Blanks and comments, then a token. Possessive quantifiers keep the time linear.
+# Whitespace and comments, then a token. Possessive quantifiers keep the time linear.
 _TOKEN = re.compile(
     r"""(?P<gap>(?:\s++|\#[^\n]*+|//[^\n]*+|/\*(?:[^*]|\*(?!/)){0,2000}+\*/)*+)(?:(?P<sign>[\[\]{}:,])
     | (?P<text>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+" | '[^'\\\n]*+(?:\\.[^'\\\n]*+)*+')
@@ -43,8 +43,9 @@ def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
 class JsonBounds:
     """Checks that a JSON text in UTF-8, which comes in parts, is neither too deep nor has too many values.
 
-    Nothing is parsed: strings are left out, brackets that follow each other are taken away in pairs, and what is kept
-    from one part to the next is what is still open. Whatever is no JSON is left to the parser, which stops there.
+    Nothing is parsed: strings are left out, pairs of brackets with nothing between them are removed again and again,
+    and only brackets that are still open are kept from one part to the next. Text that is no JSON is left to the
+    parser, which stops there.
 
     Args:
         max_values: Most values, counted by commas and opening brackets.
@@ -52,31 +53,32 @@ class JsonBounds:
     """
 
     def __init__(self, max_values: int, max_depth: int = MAX_DEPTH) -> None:
-        self._left, self._depth = max_values, max_depth
-        self._carry = b""  # half an escape
-        self._inside = 0  # whether a string is open
-        self._open = b""
+        self._values_left, self._max_depth = max_values, max_depth
+        self._carry = b""  # the backslash of an escape that the next part completes
+        self._in_string = 0  # 1 if the last part ended within a string
+        self._open_brackets = b""
 
     def check_next_part(self, part: bytes) -> None:
         """Count the next part of a text; raise a DataError for too many nested brackets or too many values."""
         part = self._carry + part
-        self._carry = b"\\" if (len(part) - len(part.rstrip(b"\\"))) % 2 else b""
+        n_last_backslashes = len(part) - len(part.rstrip(b"\\"))
+        self._carry = b"\\" if n_last_backslashes % 2 else b""  # an even number is complete escapes
         part = part[: len(part) - len(self._carry)].replace(b"\\\\", b"").replace(b'\\"', b"")
-        pieces = part.translate(None, _OTHER).split(b'"')
-        outside = b"".join(pieces[self._inside :: 2])
-        self._inside ^= (len(pieces) - 1) % 2
-        self._left -= sum(map(outside.count, (b",", b"[", b"{")))
-        if self._left < 0:
+        pieces = part.translate(None, _OTHER_BYTES).split(b'"')  # by turns within a string and outside
+        outside_strings = b"".join(pieces[self._in_string :: 2])
+        self._in_string ^= (len(pieces) - 1) % 2  # an odd number of quotes opens or closes a string
+        self._values_left -= sum(map(outside_strings.count, (b",", b"[", b"{")))
+        if self._values_left < 0:
             raise DataError("it has too many values")
-        self._open = self._without_closed_brackets(self._open + outside.translate(None, b","))
+        self._open_brackets = self._without_closed_brackets(self._open_brackets + outside_strings.translate(None, b","))
 
     def _without_closed_brackets(self, brackets: bytes) -> bytes:
         """Return brackets without those that are closed; raise a DataError if too many are open at once."""
-        for _ in range(self._depth + 1):
-            before = len(brackets)
+        for _ in range(self._max_depth + 1):  # each round removes at least the innermost pairs
+            n_before = len(brackets)
             brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
-            if len(brackets) == before:
-                if before <= self._depth:
+            if len(brackets) == n_before:
+                if n_before <= self._max_depth:
                     return brackets
                 break
         raise DataError("it has too many nested brackets")
@@ -86,20 +88,20 @@ def check_json_bounds(text: str | bytes, max_values: int, max_depth: int = MAX_D
     """Raise a DataError for a JSON text that is too deep or has too many values (`JsonBounds`)."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     if len(data) <= max_values and data.count(b"[") + data.count(b"{") <= max_depth:
-        return  # even if none of it were in strings; most texts are small
+        return  # no more values than bytes, and no more levels than brackets: true of most texts
     bounds = JsonBounds(max_values, max_depth)
-    for start in range(0, len(data), _PART):
-        bounds.check_next_part(data[start : start + _PART])
+    for start in range(0, len(data), _PART_BYTES):
+        bounds.check_next_part(data[start : start + _PART_BYTES])
 
 
 class JsonObject(dict[str, Any]):
-    """A JSON object which remembers whether one of its keys was there twice."""
+    """A JSON object; `duplicate` is the first key that it had twice, None if none was."""
 
     duplicate: str | None = None
 
 
 class Oversized:
-    """A number with too many digits to be held; it is no number to anyone who checks."""
+    """The value of an integer with more than `MAX_DIGITS` digits: no number, so that checks of types refuse it."""
 
 
 class MalformedError(ValueError):
@@ -110,11 +112,11 @@ class MalformedError(ValueError):
 
 
 class RefusedError(ValueError):
-    """A text that is not read any further.
+    """A JSON text that is not read any further, for it exceeds a limit.
 
     Args:
-        name: The name of the text that says why.
-        most: The limit that it exceeds.
+        name: The name of the message in the tables of texts: "json.depth" or "json.tokens".
+        most: The limit.
     """
 
     def __init__(self, name: str, most: int) -> None:
@@ -130,13 +132,13 @@ class _OpenBracket:
     def __init__(self, bracket: str) -> None:
         self.closing = _CLOSING[bracket]
         self.entries: list[Any] = []
-        self.key: str | None = None  # of the value that comes next
+        self.key: str | None = None  # of an object's value that comes next; None before a key
 
     def add_key_or_value(self, value: Any) -> None:
         """Add a value to the array, or under the key that was read before it."""
         if self.closing == "]":
             self.entries.append(value)
-        elif self.key is not None:  # without one it is a placeholder in the place of entries
+        elif self.key is not None:  # a value without a key is a placeholder in the place of entries
             self.entries.append((self.key, value))
         self.key = None
 
@@ -146,41 +148,42 @@ class _OpenBracket:
 
 
 class ValueReader:
-    """Reads one value after another.
+    """Reads JSON values at given indices of a text.
 
     It takes what the json module takes, and beyond it strings in single quotes, the escapes and words of Python, a
     comma before a closing bracket, comments, and placeholders ("...", "<moves>", "$MOVES", "__") in the place of a
     value, an entry or all of an object's further entries.
 
     Attributes:
-        end: Where the value that was read last ends.
-        has_placeholder: Whether a placeholder is in it.
-        has_constant: Whether NaN or Infinity is in it, which Python reads and JSON does not have.
+        end: Index in the text after the value that was read last.
+        has_placeholder: Whether the value that was read last contains a placeholder, such as "...".
+        has_constant: Whether it contains NaN or Infinity, which Python reads and JSON does not have.
     """
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self.end = self._start = 0
+        self._start = self.end = 0  # of the last token
         self.has_placeholder = self.has_constant = False
-        self._tokens = 0
+        self._n_tokens_read = 0  # over all values, so that `MAX_TOKENS` bounds the work on a text
 
     def read_value(self, start: int) -> Any:
         """Return the value that begins at an index of the text.
 
         Raises:
-            MalformedError: If there is none.
-            RefusedError: If it has too many brackets within each other, or the values that were read too many tokens.
+            MalformedError: If no value begins there.
+            RefusedError: If it has too many brackets within each other, or all values read have too many tokens.
         """
         self.end, self.has_placeholder, self.has_constant = start, False, False
-        within: list[_OpenBracket] = []
+        open_brackets: list[_OpenBracket] = []
         while True:
             kind, token = self._next_token()
-            last = within[-1] if within else None
-            if last is not None and last.key is None and token == last.closing and kind == "sign":
-                value = within.pop().value()
-            elif last is not None and last.key is None and last.closing == "}":
+            # The bracket whose next entry or end begins here; None at the start and after a key, where a value must be.
+            bracket = open_brackets[-1] if open_brackets and open_brackets[-1].key is None else None
+            if bracket is not None and token == bracket.closing and kind == "sign":
+                value = open_brackets.pop().value()
+            elif bracket is not None and bracket.closing == "}":
                 if kind == "text":
-                    last.key = self._unquote(token)
+                    bracket.key = self._unquote(token)
                     self._require_sign(":")
                     continue
                 if kind != "placeholder":
@@ -190,22 +193,27 @@ class ValueReader:
             elif kind == "sign":
                 if token not in _CLOSING:
                     raise MalformedError(self._start)
-                if len(within) == MAX_DEPTH:
+                if len(open_brackets) == MAX_DEPTH:
                     raise RefusedError("json.depth", MAX_DEPTH)
-                within.append(_OpenBracket(token))
+                open_brackets.append(_OpenBracket(token))
                 continue
             else:
                 value = self._scalar_of_token(kind, token)
-            if (value := self._add_to_innermost_bracket(within, value)) is not within:
+            value = self._add_to_innermost_bracket(open_brackets, value)
+            if value is not open_brackets:  # they are the mark that the value goes on
                 return value
 
     def _add_to_innermost_bracket(self, open_brackets: list[_OpenBracket], value: Any) -> Any:
-        """Add a value to the innermost open bracket; return the whole value, or `open_brackets` if it goes on."""
+        """Add a value to the innermost open bracket, and read the comma or the closing brackets after it.
+
+        Returns:
+            The whole value if no bracket is open any more; `open_brackets` itself after a comma.
+        """
         while open_brackets:
-            last = open_brackets[-1]
-            last.add_key_or_value(value)
+            innermost = open_brackets[-1]
+            innermost.add_key_or_value(value)
             kind, token = self._next_token()
-            if kind != "sign" or token not in (",", last.closing):
+            if kind != "sign" or token not in (",", innermost.closing):
                 raise MalformedError(self._start)
             if token == ",":
                 return open_brackets
@@ -213,7 +221,7 @@ class ValueReader:
         return value
 
     def _scalar_of_token(self, kind: str, token: str) -> Any:
-        """Return the value of a token that is no bracket: a text, number, word or placeholder."""
+        """Return the value of a token that is no bracket: a text, number or word; None for a placeholder."""
         if kind == "text":
             return self._unquote(token)
         if kind == "number":
@@ -222,12 +230,12 @@ class ValueReader:
             self.has_placeholder = True
             return None
         self.has_constant = self.has_constant or token not in _WORDS
-        return _WORDS.get(token)
+        return _WORDS.get(token)  # None for NaN and Infinity
 
     def _next_token(self) -> tuple[str, str]:
-        """Return the kind and the text of the next token."""
-        self._tokens += 1
-        if self._tokens > MAX_TOKENS:
+        """Return the next token's kind (the name of its group in `_TOKEN`) and its text."""
+        self._n_tokens_read += 1
+        if self._n_tokens_read > MAX_TOKENS:
             raise RefusedError("json.tokens", MAX_TOKENS)
         match = _TOKEN.match(self._text, self.end)
         if match is None or match.lastgroup is None:
@@ -237,7 +245,7 @@ class ValueReader:
         return match.lastgroup, match[match.lastgroup]
 
     def _require_sign(self, sign: str) -> None:
-        """Read a token that has to be this sign."""
+        """Read the next token; raise a MalformedError if it is not this sign."""
         if self._next_token() != ("sign", sign):
             raise MalformedError(self._start)
 
@@ -249,7 +257,7 @@ class ValueReader:
             try:
                 return str(json.loads(quoted, strict=False))
             except ValueError:
-                pass  # an escape of Python
+                pass  # it may have an escape of Python
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -262,8 +270,8 @@ def object_from_pairs(pairs: list[tuple[str, Any]]) -> JsonObject:
     """Return an object of its pairs, which remembers a key that occurs twice."""
     value = JsonObject(pairs)
     if len(value) < len(pairs):
-        names: set[str] = set()
-        value.duplicate = next(name for name, _ in pairs if name in names or names.add(name))
+        seen_names: set[str] = set()
+        value.duplicate = next(name for name, _ in pairs if name in seen_names or seen_names.add(name))
     return value
 
 

@@ -20,8 +20,8 @@ LANGUAGE_OPTION = Option(
     doc="The language of rules, messages, tools and replies, beside the wording: a language that the environment has, "
     'such as "es", or file:PATH, a TOML file of yours with all texts (see docs/howto/languages.md).',
 )
-_BASE = "base"
-_CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
+_BASE = "base"  # the entry of a file that names the language whose texts stand where the file has none
+_LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class UserLanguage:
     """A language from a file of the user's.
 
     Attributes:
-        name: "file:", the language, and the beginning of a SHA-256 of the content.
-        content: What the file says: "language", "base" if it has one, and texts by name.
-        texts: All texts, with those of the base.
+        name: "file:", the language's code, and the beginning of a SHA-256 of the content.
+        content: The entries of the file: "language", "base" if it has one, and texts by name.
+        texts: All texts: those of the file, and those of the base where the file has none.
     """
 
     name: str
@@ -49,18 +49,21 @@ def read_language_file(reference: str, environment: AnyEnvironment) -> UserLangu
 
     Args:
         reference: "file:" and the path of a TOML file with "language", texts by name, and "base", the language whose
-            texts stand where the file has none; without a base it has to have all of them.
-        environment: The environment whose texts it has, in addition to those of core.
+            texts stand where the file has none; a file without a base has to have all texts.
+        environment: The environment whose texts the file has, in addition to those that all environments share.
 
     Raises:
         UsageError: If the file cannot be read, or its texts are not those of the environment.
     """
     what, _, content = read_toml_file(reference, LANGUAGE, "a language")
-    return _checked_user_language(_texts_by_dotted_name(content, what), environment, what)
+    return _user_language(_texts_by_dotted_name(content, what), environment, what)
 
 
 def _texts_by_dotted_name(content: Mapping[str, Json], what: str) -> dict[str, str]:
-    """Return the texts of nested tables by their path, such as "action.left"."""
+    """Return the texts of nested tables by their path, such as "action.left", in alphabetical order.
+
+    Errors begin with `what`.
+    """
     texts: dict[str, str] = {}
     tables = [("", content)]
     while tables:
@@ -75,26 +78,40 @@ def _texts_by_dotted_name(content: Mapping[str, Json], what: str) -> dict[str, s
     return dict(sorted(texts.items()))
 
 
-def _checked_user_language(content: Mapping[str, str], environment: AnyEnvironment, what: str) -> UserLanguage:
-    """Return the language of texts by name; raise a UsageError if they do not fit the environment."""
+def _user_language(content: Mapping[str, str], environment: AnyEnvironment, what: str) -> UserLanguage:
+    """Return the language that a user's file describes.
+
+    Args:
+        content: The entries of the file: "language", perhaps "base", and texts by dotted name.
+        environment: The environment, which says what texts there must be, and with what placeholders.
+        what: The file, as the beginning of errors.
+
+    Raises:
+        UsageError: If the code or the base is none, or if texts are missing, unknown or have other placeholders.
+    """
     tables, texts = environment.playing.texts, dict(content)
     language, base = texts.pop(LANGUAGE, ""), texts.pop(_BASE, None)
-    if _CODE.fullmatch(language) is None:
+    if _LANGUAGE_CODE.fullmatch(language) is None:
         raise UsageError(f'{what}: give {LANGUAGE} = "...", the code of the language, such as "fr" or "pt-BR"')
     if base is not None and base not in languages_of(environment):
         raise UsageError(f"{what}: unknown base {base[:40]!r}: choose from {', '.join(languages_of(environment))}")
-    table = {**(texts_in(base, tables).table if base is not None else {}), **texts}
-    check_text_table(table, texts_in(ENGLISH_NAME, tables).table, what)
+    base_texts = texts_in(base, tables).table if base is not None else {}
+    all_texts = {**base_texts, **texts}
+    check_text_table(all_texts, texts_in(ENGLISH_NAME, tables).table, what)
     name = name_with_digest(language, content)
-    return UserLanguage(name, content, Texts(name, table))
+    return UserLanguage(name, content, Texts(name, all_texts))
 
 
 def _language_of_record(stored: Json, name: str, environment: AnyEnvironment) -> UserLanguage:
-    """Return the language whose texts a record's options have; raise a UsageError if they were changed."""
+    """Return the language whose texts are stored in a record's options under `LANGUAGE_TEXTS`.
+
+    Raises:
+        UsageError: If the digest in `name` is not that of the texts, so that they were changed.
+    """
     what = f"option {LANGUAGE_TEXTS}"
     if not is_object(stored):
         raise UsageError(f"{what}: give an object with the texts of a language")
-    user_language = _checked_user_language(_texts_by_dotted_name(stored, what), environment, what)
+    user_language = _user_language(_texts_by_dotted_name(stored, what), environment, what)
     if user_language.name != name:
         raise UsageError(f"{what}: its texts are not those of {LANGUAGE}={name[:80]}: one of them was changed")
     return user_language
@@ -128,7 +145,7 @@ def _resolve_language_option(
 
 
 def _play_in_language(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
-    """Return the play with a wording in another language than English; None for English."""
+    """Return the play with a wording in the language of the options; None for English."""
     if LANGUAGE not in options:
         return None
     language = str(options[LANGUAGE])
@@ -136,8 +153,8 @@ def _play_in_language(environment: AnyEnvironment, options: Mapping[str, Json]) 
         texts = _language_of_record(options[LANGUAGE_TEXTS], language, environment).texts
     else:
         texts = texts_in(language, environment.playing.texts)
-    others = {name: value for name, value in options.items() if name not in (LANGUAGE, LANGUAGE_TEXTS)}
-    play = environment.play_with(others)
+    other_options = {name: value for name, value in options.items() if name not in (LANGUAGE, LANGUAGE_TEXTS)}
+    play = environment.play_with(other_options)
     return replace(play, wording=play.wording.in_language(texts), takes_probes=False)  # probes are in English
 
 

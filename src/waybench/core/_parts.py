@@ -83,7 +83,7 @@ class Program:
 
 
 class ReferenceScores(NamedTuple):
-    """Scores of players that need no model at an item, by the headline metric.
+    """Values of the headline metric at an item that players without a model reach.
 
     Attributes:
         nothing: The score of saying nothing; None if that is not defined.
@@ -114,9 +114,9 @@ class Items(Generic[I]):
         level_of: Instance -> its level; by default its attribute `level`.
         prove: Instance -> what is known of its solution, as JSON values; by default nothing is.
         datasets: What a task can play in addition to generated items and files of JSON lines, or in place of them.
-        cluster: EpisodeRecord -> the name of what was drawn, within the set, if several instances share it, such as a
-            map with many questions: they are no independent observations. The instance itself if None.
-        cluster_count: The option of tasks that sets how many of these are drawn; "" if there is none.
+        cluster: EpisodeRecord -> the name of its cluster within the set, where several instances share what was drawn
+            (such as the questions on a map) and so are no independent observations. None if each instance is its own.
+        cluster_count: The option of tasks that sets how many clusters are drawn; "" if there is none.
         pooled: Whether a set holds items of several levels at once, so that its score is the mean over all of them.
         isomorph: (instance, key of its set, number of the isomorphic set, from 1) -> an instance that is the same
             problem in another appearance, so that it is as difficult, while its solution is written in another way: a
@@ -124,8 +124,8 @@ class Items(Generic[I]):
         twin: For an environment with an embodied wording, the id of the one with the plain wording. Both have the same
             instances for the same key and level, and the same options and metrics. Their results are compared item by
             item, and a file of items of one can be played in the other. "" if there is none.
-        sound_options: Resolved source options -> the same with what `protocol="sound"` has in place of those that are
-            not given (None). None if items do not depend on the protocol.
+        sound_options: Resolved source options -> the same options, with the values that `protocol="sound"` prescribes
+            in place of None (not given). None if items do not depend on the protocol.
         resolve_references: (JSON, where) -> JSON, for instances that can name published data instead of containing
             it: puts the data in its place; `where` gives the path of a file of a data set. None if there are no such
             instances.
@@ -163,8 +163,12 @@ class Items(Generic[I]):
         return source if is_public_key(key, self.public_key) else PrivateSource(source)
 
     def with_protocol_options(self, protocol: str, options: Mapping[str, Json]) -> Mapping[str, Json]:
-        """Return source options with the defaults of the protocol "sound" filled in, if it is the protocol."""
-        return self.sound_options(options) if protocol == "sound" and self.sound_options is not None else options
+        """Return resolved source options as `sound_options` completes them for the protocol "sound".
+
+        For the protocol "paper", or without `sound_options`, they are returned unchanged.
+        """
+        fill_in_sound_options = self.sound_options
+        return fill_in_sound_options(options) if protocol == "sound" and fill_in_sound_options is not None else options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,30 +251,30 @@ class Scoring:
     published_setting: Callable[[EpisodeRecord], str | None] | None = None
 
     def headline_bounds(self, record: EpisodeRecord) -> Range:
-        """Return the lowest and highest value of the headline metric on a record's instance.
+        """Return the lowest and the highest value of the headline metric on a record's instance.
 
-        Where the metric declares them, these are the score of saying nothing and the best value possible, in the order
-        of their values.
+        Where the metric declares a floor (the score of saying nothing) or a ceiling (the best value possible), it
+        stands in place of the bound that the metric has on all instances.
         """
-        head = self.metrics[0]
-        low, high = head.bounds if head.per is not None else head.range_of(record)
-        worst, best = (None if of is None else of(record) for of in (head.floor, head.ceiling))
-        lower, upper = (best, worst) if head.better == "lower" else (worst, best)
-        return low if lower is None else lower, high if upper is None else upper
+        metric = self.metrics[0]
+        lowest_declared, highest_declared = metric.bounds if metric.per is not None else metric.range_of(record)
+        floor, ceiling = (None if of is None else of(record) for of in (metric.floor, metric.ceiling))
+        lower, upper = (ceiling, floor) if metric.better == "lower" else (floor, ceiling)
+        return lowest_declared if lower is None else lower, highest_declared if upper is None else upper
 
     def headline_percent(self, record: EpisodeRecord) -> float | None:
         """Return the headline metric of a finished episode from 0, the worst, to 100, the best value.
 
         Without both bounds it is the metric itself; None where that is not defined.
         """
-        head = self.metrics[0]
-        value, (low, high) = head.of(record), self.headline_bounds(record)
-        if value is not None and head.per is not None:
-            size = head.per(record)
+        metric = self.metrics[0]
+        value, (low, high) = metric.of(record), self.headline_bounds(record)
+        if value is not None and metric.per is not None:
+            size = metric.per(record)
             value = value / size if size else None
         if value is None or low is None or high is None or low >= high:
             return value
-        return 100.0 * head.normalized_value(value, (low, high))
+        return 100.0 * metric.normalized_value(value, (low, high))
 
     @property
     def failure_kinds(self) -> tuple[FailureKind, ...]:
@@ -293,8 +297,8 @@ class Scoring:
     def first_error_of(self, record: EpisodeRecord) -> FirstError | None:
         """Return the first error of an episode that failed; None if it has none.
 
-        It has none if it was solved, is not over or ended in an infrastructure error, if it has no error or no reply,
-        if the first error is in the prefix, and where errors are not defined.
+        No error counts in an episode that was solved, is not over, ended in an infrastructure error or has no reply of
+        its player, nor where errors are not defined. An episode whose first error is in the prefix has none either.
         """
         if self.first_errors is None or record.end in (None, End.SOLVED, End.INFRASTRUCTURE) or not record.own_turns:
             return None
@@ -310,18 +314,18 @@ class Difficulty:
         axes: What makes items hard, where success falls with it; the first one is that of the horizon.
         success: What counts as success for horizons, as it follows "success if", for their readers. Every environment
             with axes has it.
-        competent: EpisodeRecord of a solved episode -> whether it is such a success, where not every solved one is: a
-            random walk that meets the goal some time shows no competence. It does not depend on the options of play,
-            such as a greater limit on steps. None if every solved episode is a success.
-        guess_rates: Options of play -> difficulty on the first axis -> rate at which luck succeeds, as horizons take it
-            for granted; each is below 0.5, and none greater than that of an easier one. None where a guess rate is
-            estimated, if at all.
+        competent: EpisodeRecord of a solved episode -> whether it counts as a success: a random walk that meets the
+            goal some time shows no competence. The result does not depend on the options of play, such as a greater
+            limit on steps. None if every solved episode is a success.
+        guess_rates: Options of play -> difficulty on the first axis -> success rate of guessing, which horizons take
+            as known. Rates are below 0.5 and do not rise with difficulty. None where a guess rate is estimated, if at
+            all.
         horizon: The levels on which a model's horizon is searched for, as `Entry.horizon` says; None if there is
             no such search.
         explanatory_variables: Explanatory variables of items, and of clusters (for example, of maps); None if there are
             none.
-        token_budgets: Whether reports show how far models reach with how many tokens, where an attempt can be thought
-            through in few or many.
+        token_budgets: Whether reports show horizons by number of tokens, for items that can be solved with little or
+            much thinking.
     """
 
     axes: tuple[Axis, ...] = ()
@@ -381,7 +385,7 @@ class Typing(Generic[S, A]):
         actions: State -> the actions that a person can choose from a list or by a key; empty where there are too
             many. None if there are never any.
         route: (state, action) -> (row, column) of the board's cells that an action of several steps leads over, for a
-            drawing of it before it is sent. It follows what was typed, through walls too, so that it tells nothing.
+            drawing of the action before it is sent. The route goes through walls as typed, so that it reveals nothing.
     """
 
     parse: Callable[[str, S], A | None] | None = None

@@ -42,7 +42,8 @@ _MOST_STEPS = 100_000
 _MOST_PARTS = 20
 _PART = re.compile(r"([A-Za-z0-9_.-]{1,40}):(-?[0-9]{1,7})")
 _MOST_VALUES = 5_000_000  # of a line
-_MOST_BYTES = 1 << 30
+_GIBIBYTE = _MOST_BYTES = 1 << 30  # of a file
+_DIGEST_LENGTH = 12  # characters
 _CUT_OFF = ("truncated", "overflow", "refused")
 
 
@@ -50,7 +51,7 @@ class PrefixPart(NamedTuple):
     """The steps of one player.
 
     Attributes:
-        steps: Number of steps; below 0 all but so many of the steps of an episode of the oracle.
+        steps: Number of steps; -N stands for all but the last N steps of the oracle's episode.
     """
 
     player: str
@@ -79,7 +80,7 @@ def parse_prefix(text: str) -> tuple[PrefixPart, ...]:
 
 
 def _canonical_prefix(text: str, environment: AnyEnvironment) -> str:
-    """Return a prefix as canonical text; raise a UsageError if it is unfit, or the environment lacks a player."""
+    """Return a prefix as canonical text; raise a UsageError for another form or a player that does not exist."""
     if text.startswith(RECORD):
         path_and_turns(text)
         return text
@@ -100,7 +101,7 @@ def _canonical_prefix(text: str, environment: AnyEnvironment) -> str:
 def path_and_turns(text: str) -> tuple[str, int | None]:
     """Return path and turns (None for all) of a prefix `record:PATH:TURNS`; raise a UsageError without a path."""
     path, separator, turns = text.removeprefix(RECORD).rpartition(":")
-    if not separator or not re.fullmatch(r"-?[0-9]{1,7}", turns):
+    if not separator or not re.fullmatch(r"-?[0-9]{1,7}", turns):  # a path can have colons, too
         path, turns = text.removeprefix(RECORD), ""
     if not path:
         raise UsageError("prefix=record: give record:PATH or record:PATH:TURNS, with a file of records")
@@ -133,18 +134,18 @@ def _prefix_turns(episode: AnyEpisode) -> list[tuple[str, str]]:
     if PREFIX_REPLIES in episode.options:
         return _replies_before_end(trial, episode.options[PREFIX_REPLIES])
     replies: list[tuple[str, str]] = []
-    complete = 0  # number of replies up to the last one that is no thought
-    for player, steps in parse_prefix(text):
-        chosen = policy(player)
-        steps_left = steps if steps >= 0 else count_oracle_steps(episode) + steps
+    n_until_step = 0  # number of replies up to the last one that is no thought
+    for player_name, n_steps in parse_prefix(text):
+        player = policy(player_name)
+        steps_left = n_steps if n_steps >= 0 else count_oracle_steps(episode) + n_steps
         while steps_left > 0:
-            reply, taken = _next_reply_and_steps(trial, chosen, steps_left)
+            reply, steps_taken = _next_reply_and_steps(trial, player, steps_left)
             trial.step(reply)
             if trial.done:
-                return replies[:complete]
-            replies.append((player, reply))
-            complete = len(replies) if taken else complete
-            steps_left -= taken
+                return replies[:n_until_step]  # a thought without its action is not handed over
+            replies.append((player_name, reply))
+            n_until_step = len(replies) if steps_taken else n_until_step
+            steps_left -= steps_taken
     return replies
 
 
@@ -175,21 +176,23 @@ def _next_reply_and_steps(episode: AnyEpisode, player: Policy, most_steps: int) 
     action = wording.parse(reply, state)
     if isinstance(action, Invalid):
         return reply, 1
-    first, taken = episode.play.game.cut(action, most_steps)
-    return (reply if first == action else wording.render(first, state)), taken
+    cut_action, n_steps = episode.play.game.cut(action, most_steps)
+    return (reply if cut_action == action else wording.render(cut_action, state)), n_steps
 
 
 def count_oracle_steps(episode: AnyEpisode) -> int:
     """Return the number of steps of the oracle's episode on the item."""
-    trial, oracle, steps = _episode_without_prefix(episode), policy("oracle"), 0
+    trial, oracle, n_steps = _episode_without_prefix(episode), policy("oracle"), 0
     while not trial.done:
-        reply, taken = _next_reply_and_steps(trial, oracle, _MOST_STEPS)
+        reply, steps_taken = _next_reply_and_steps(trial, oracle, _MOST_STEPS)
         trial.step(reply)
-        steps += taken
-    return steps
+        n_steps += steps_taken
+    return n_steps
 
 
 class _RecordFile(NamedTuple):
+    """The content of a file of records: the start of its SHA-256, and its records by the hash of their instance."""
+
     digest: str
     by_instance: Mapping[str, Sequence[EpisodeRecord]]
 
@@ -199,9 +202,9 @@ def _with_recorded_replies(
 ) -> dict[str, Any]:
     """Return options of play with the replies of a record, if their prefix names a file of records.
 
-    The file must have a record of the item, of the same attempt where there is chance in the game. The options that are
-    returned have the name and digest of the file in the place of its path, and the replies as a further option,
-    `prefix_replies`: they need the file no more.
+    The file must have a record of the item, of the same attempt where there is chance in the game. In the options that
+    are returned, the name and digest of the file stand in the place of its path, and `prefix_replies` has the replies,
+    so that the file is not read again.
 
     Raises:
         UsageError: If the file cannot be read, or has no record of this item that fits.
@@ -210,21 +213,24 @@ def _with_recorded_replies(
     if text is None or not text.startswith(RECORD) or PREFIX_REPLIES in options:
         return options
     path, turns = path_and_turns(text)
-    stored = _read_record_file(path)
+    record_file = _read_record_file(path)
     what = f"prefix={text[:80]}"
-    record = _matching_record(environment, item, options, attempt, stored, what)
+    record = _matching_record(environment, item, options, attempt, record_file, what)
     replies = [turn.reply for turn in record.turns][: len(record.turns) if turns is None else turns]
     for number, turn in enumerate(record.turns[: len(replies)], start=1):
         if turn.executed is not None or str(turn.outcome) in _CUT_OFF:
             raise UsageError(
                 f"{what}: turn {number} of the record was cut off, refused or carried out by a teacher; give less"
             )
-    return {**options, PREFIX: _name_with_digest(path, stored, turns), PREFIX_REPLIES: replies}
+    return {**options, PREFIX: _prefix_with_digest(path, record_file, turns), PREFIX_REPLIES: replies}
 
 
-def _name_with_digest(path: str, stored: _RecordFile, turns: int | None) -> str:
-    """Return a file of records by its name and digest, as options and logs have it."""
-    return f"{RECORD}{Path(path).name}#{stored.digest}{'' if turns is None else f':{turns}'}"
+def _prefix_with_digest(path: str, record_file: _RecordFile, turns: int | None) -> str:
+    """Return the prefix `record:NAME#DIGEST:TURNS`, as options and logs have it: it names no folder of this machine.
+
+    The digest says which content the file had; `:TURNS` is left out where all turns are taken (None).
+    """
+    return f"{RECORD}{Path(path).name}#{record_file.digest}{'' if turns is None else f':{turns}'}"
 
 
 def _matching_record(
@@ -232,13 +238,16 @@ def _matching_record(
     item: Item[Any],
     options: Mapping[str, Any],
     attempt: int,
-    stored: _RecordFile,
+    record_file: _RecordFile,
     what: str,
 ) -> EpisodeRecord:
-    """Return the record of an item with the same options and, in games of chance, the same attempt."""
+    """Return the record of an item with the same options and, in games of chance, the same attempt.
+
+    Without chance a record of another attempt will do. Errors begin with `what`.
+    """
     records = [
         record
-        for record in stored.by_instance.get(item.instance.hash, ())
+        for record in record_file.by_instance.get(item.instance.hash, ())
         if (record.env, record.env_version) == (environment.id, environment.version)
     ]
     if not records:
@@ -254,11 +263,13 @@ def _matching_record(
 
 
 def _read_record_file(path: str) -> _RecordFile:
-    """Return the records of a user's file, from a cache if its size and time are the same."""
+    """Return the records of a user's file, from a cache if its size and time of change are the same."""
     try:
         status = user_path(path).stat()
         if status.st_size > _MOST_BYTES:
-            raise UsageError(f"prefix={RECORD}{path[:120]}: more than {_MOST_BYTES >> 30} GiB; give a smaller file")
+            raise UsageError(
+                f"prefix={RECORD}{path[:120]}: more than {_MOST_BYTES // _GIBIBYTE} GiB; give a smaller file"
+            )
         return _parse_record_file(path, status.st_mtime_ns, status.st_size)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a path"
@@ -267,7 +278,7 @@ def _read_record_file(path: str) -> _RecordFile:
 
 @lru_cache(maxsize=4)
 def _parse_record_file(path: str, changed: int, size: int) -> _RecordFile:
-    """Return the records of a file; its time and size are there for the cache."""
+    """Return the records of a file; the parameters `changed` (its time of change) and `size` only tell cache entries apart."""
     content = user_path(path).read_bytes()
     by_instance: dict[str, list[EpisodeRecord]] = {}
     for number, line in numbered_json_lines(BytesIO(content), _MOST_BYTES + 1, path[:120]):
@@ -282,7 +293,7 @@ def _parse_record_file(path: str, changed: int, size: int) -> _RecordFile:
                 "of JSON lines from `waybench play --record`"
             ) from None
         by_instance.setdefault(record.instance_hash, []).append(record)
-    return _RecordFile(hashlib.sha256(content).hexdigest()[:12], by_instance)
+    return _RecordFile(hashlib.sha256(content).hexdigest()[:_DIGEST_LENGTH], by_instance)
 
 
 def _resolve_prefix_option(
@@ -294,7 +305,8 @@ def _resolve_prefix_option(
     options = resolve_others(values)
     if prefix is None:
         return options
-    return options | {PREFIX: prefix} | ({} if replies is None else {PREFIX_REPLIES: replies})
+    stored_replies = {} if replies is None else {PREFIX_REPLIES: replies}
+    return options | {PREFIX: prefix} | stored_replies
 
 
 def _play_with_prefix(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
@@ -319,7 +331,7 @@ def _prefix_without_path(environment: AnyEnvironment, parameters: Mapping[str, J
     if not isinstance(text, str) or not text.startswith(RECORD):
         return {}
     path, turns = path_and_turns(text)
-    return {PREFIX: _name_with_digest(path, _read_record_file(path), turns)}
+    return {PREFIX: _prefix_with_digest(path, _read_record_file(path), turns)}
 
 
 PREFIX_EXTENSION = PlayExtension(
@@ -338,12 +350,13 @@ def _handover_axis(name: str, title: str, doc: str, read: Callable[[tuple[Prefix
     """Return an axis whose value is a number that `read` takes from the parts of a prefix."""
 
     def value_of_prefix(record: EpisodeRecord) -> float | None:
+        """Return the value for the prefix of a record; None without a prefix and for one from a file of records."""
         text = record.options.get(PREFIX)
         if not isinstance(text, str) or text.startswith(RECORD):
             return None
         try:
             return read(parse_prefix(text))
-        except UsageError:  # of a record that somebody has edited
+        except UsageError:  # the record has been edited by hand
             return None
 
     return Axis(name=name, title=title, of=value_of_prefix, doc=doc)

@@ -54,7 +54,7 @@ class RecordStep(NamedTuple, Generic[S]):
 
 
 class Solutions(ABC, Generic[I, S, A]):
-    """The cost of a best solution from any state of a game without chance, and what follows from it.
+    """The cost of a best solution from any state of a game without chance; players and errors that follow from it.
 
     Args:
         decode: JSON -> instance, as `Items.decode`.
@@ -71,7 +71,7 @@ class Solutions(ABC, Generic[I, S, A]):
         """Return the cost of a best solution from a state: 0 if it is solved, None if there is no solution.
 
         Raises:
-            DataError: If that is too much work.
+            DataError: If the search exceeds the solver's limit.
         """
 
     def successors(self, state: S) -> Iterator[tuple[A, S]]:
@@ -81,28 +81,28 @@ class Solutions(ABC, Generic[I, S, A]):
             yield action, game.apply(state, action, Stream("successors")).state
 
     def states_after_each_action(self, state: S) -> list[S]:
-        """Return the state after each legal action; none for a solved state."""
+        """Return the state after each legal action; [] for a solved state."""
         game = self.game
-        if isinstance(game, ChoiceGame):  # the same without transitions
+        if isinstance(game, ChoiceGame):  # the same states, without the cost of transitions
             return [] if game.is_solved(state) else game.states_after_each_action(state)
         return [after for _, after in self.successors(state)]
 
     def best_actions(self, state: S) -> list[A]:
-        """Return the first actions of all best solutions; none if there is no solution."""
-        known = self.remaining(state)
+        """Return the first actions of all best solutions; [] if there is no solution."""
+        least_cost = self.remaining(state)
         return [
             action
             for action, after in self.successors(state)
-            if (left := self.remaining(after)) is not None and left + self.cost(state, after) == known
+            if (cost_after := self.remaining(after)) is not None and cost_after + self.cost(state, after) == least_cost
         ]
 
     def oracle(self, state: S, rng: Stream) -> A:
         """Return the first action of a best solution; in a dead end any action."""
-        best = self.best_actions(state)
-        return best[0] if best else rng.choice(self.game.legal(state))
+        best_actions = self.best_actions(state)
+        return best_actions[0] if best_actions else rng.choice(self.game.legal(state))
 
     def erring(self, rate: float) -> Player[S, A]:
-        """Return the oracle that takes a random action at a rate, from 0 to 1, for a heuristic player."""
+        """Return a player that takes a random action at a rate, from 0 to 1, and the oracle's action otherwise."""
 
         def player(state: S, rng: Stream) -> A:
             return rng.choice(self.game.legal(state)) if rng.random() < rate else self.oracle(state, rng)
@@ -114,23 +114,23 @@ class Solutions(ABC, Generic[I, S, A]):
         """Play a best solution from `start`, check its end and costs, and return its number of actions.
 
         Raises:
-            WaybenchError: If it is no solution of this cost.
+            WaybenchError: If at some state no action has the cost that is left.
         """
-        state, actions = start, 0
+        state, n_actions = start, 0
         while self.game.terminal(state) is not End.SOLVED:
-            following = self.best_actions(state)
-            if not following:
-                raise WaybenchError(f"after {actions} actions of a solution none leads on")
-            state = self.game.apply(state, following[0], Stream("check")).state
-            actions += 1
-        return actions
+            best_actions = self.best_actions(state)
+            if not best_actions:
+                raise WaybenchError(f"after {n_actions} actions of a solution none leads on")
+            state = self.game.apply(state, best_actions[0], Stream("check")).state
+            n_actions += 1
+        return n_actions
 
     def simulate(self, record: EpisodeRecord) -> Iterator[RecordStep[S]]:
-        """Yield each turn of a record with the states before and after it."""
+        """Yield each turn of a record with the states before and after it, by playing its actions again."""
         game = self.game
         state = game.start(self.decode(record.instance))
         for number, turn in enumerate(record.turns):
-            if turn.carried_out is None:
+            if turn.carried_out is None:  # the reply was not understood
                 yield RecordStep(number, state, None)
                 state = game.forfeit(state)
                 continue
@@ -141,13 +141,13 @@ class Solutions(ABC, Generic[I, S, A]):
     def failure(self, record: EpisodeRecord) -> FailureKind:
         """Return the failure of a record: `DEAD_END` if its last state has no solution, or a general kind.
 
-        Unreadable replies and illegal actions go before a dead end.
+        Where unreadable replies or illegal actions explain the failure, they are its kind, even in a dead end.
         """
-        general = general_failure_kind(record)
-        if general in (*NO_ANSWER, ILLEGAL):
-            return general
+        general_kind = general_failure_kind(record)
+        if general_kind in (*NO_ANSWER, ILLEGAL):
+            return general_kind
         states = [step.after for step in self.simulate(record) if step.after is not None]
-        return DEAD_END if states and self.remaining(states[-1]) is None else general
+        return DEAD_END if states and self.remaining(states[-1]) is None else general_kind
 
     @property
     def first_errors(self) -> FirstErrors:
@@ -161,11 +161,11 @@ class Solutions(ABC, Generic[I, S, A]):
             if after is None:
                 yield Step(number, unread_reply_kind(turn) if turn.carried_out is None else NOT_POSSIBLE)
                 return
-            left = self.remaining(after)
-            if left is None:
+            cost_after = self.remaining(after)
+            if cost_after is None:
                 yield Step(number, INTO_DEAD_END)
                 return
-            if left + self.cost(before, after) != self.remaining(before):
+            if cost_after + self.cost(before, after) != self.remaining(before):
                 yield Step(number, DETOUR)
                 return
             yield Step(number)
@@ -174,13 +174,13 @@ class Solutions(ABC, Generic[I, S, A]):
 class Searched(Solutions[I, S, A]):
     """The solutions of a game whose positions can be listed.
 
-    The first time that it meets a state, it lists all positions that can be reached from there, and finds the cost of
-    a best solution from each of them, backwards from those that are solved. States have all that the rules need, so
-    that instances with the same states share what is known.
+    When it is asked for a state that it does not know, it lists all positions that can be reached from there, and finds
+    the cost of a best solution from each of them, backwards from those that are solved. These costs are kept in a
+    table. States have all that the rules need, so that instances with the same states share tables.
 
     Args:
-        most: Most positions that are listed at once.
-        memory: Most positions that are remembered; the lists that were made first are forgotten.
+        most: Most positions of a table.
+        memory: Most positions of all tables that are kept; the oldest tables are dropped.
     """
 
     def __init__(
@@ -194,9 +194,9 @@ class Searched(Solutions[I, S, A]):
     ) -> None:
         super().__init__(game, decode, cost)
         self._most, self._memory = most, memory
-        self._tables = deque[dict[S, int | None]]()  # the one that was made first comes first
-        self._table_of: dict[S, dict[S, int | None]] = {}  # for each position of these
-        self._count = 0  # of positions in all of them
+        self._tables = deque[dict[S, int | None]]()  # the oldest first
+        self._table_of: dict[S, dict[S, int | None]] = {}  # position -> the newest table that has it
+        self._n_positions = 0  # in all tables
 
     def cost_by_reachable_state(self, state: S) -> dict[S, int | None]:
         """Return the cost of a best solution for each state reachable from `state`; None without a solution.
@@ -204,27 +204,30 @@ class Searched(Solutions[I, S, A]):
         Raises:
             DataError: If there are more than `most` positions.
         """
-        known = self._table_of.get(state)
-        if known is not None:
-            return known
+        if (kept_table := self._table_of.get(state)) is not None:
+            return kept_table
         table = self._search_reachable_costs(state)
         self._tables.append(table)
         self._table_of.update(dict.fromkeys(table, table))
-        self._count += len(table)
-        while len(self._tables) > 1 and self._count > self._memory:
+        self._n_positions += len(table)
+        while len(self._tables) > 1 and self._n_positions > self._memory:
             oldest = self._tables.popleft()
-            self._count -= len(oldest)
+            self._n_positions -= len(oldest)
             for position in oldest:
-                if self._table_of.get(position) is oldest:
-                    self._table_of.pop(position, None)
+                if self._table_of.get(position) is oldest:  # a newer table can have the position, too
+                    del self._table_of[position]
         return table
 
     def remaining(self, state: S) -> int | None:
-        """Return the cost as `Solutions.remaining` does; raise a DataError if `most` positions do not suffice."""
+        """Return the cost of a best solution from a state: 0 if it is solved, None if there is no solution.
+
+        Raises:
+            DataError: If more than `most` positions can be reached from the state.
+        """
         return self.cost_by_reachable_state(state)[state]
 
     def _states_after_start(self, state: S) -> list[S]:
-        """Return the states after each action, also if the first state is solved."""
+        """Return the states after each action, in a `ChoiceGame` even if the first state is solved."""
         game = self.game
         return (
             game.states_after_each_action(state)
@@ -235,8 +238,8 @@ class Searched(Solutions[I, S, A]):
     def _search_reachable_costs(self, start: S) -> dict[S, int | None]:
         """Return the costs by a breadth-first listing of states and Dijkstra's algorithm backwards."""
         numbers, states = {start: 0}, [start]
-        reached_from: list[list[tuple[int, int]]] = [[]]  # of each position: (the one before it, the cost of the step)
-        for number, state in enumerate(states):  # the list grows meanwhile
+        reached_from: list[list[tuple[int, int]]] = [[]]  # by position: (number of a position before it, cost of step)
+        for number, state in enumerate(states):  # `states` grows meanwhile
             for after in self.states_after_each_action(state) if number else self._states_after_start(state):
                 if after not in numbers:
                     if len(states) == self._most:
@@ -246,34 +249,34 @@ class Searched(Solutions[I, S, A]):
                     reached_from.append([])
                 reached_from[numbers[after]].append((number, self.cost(state, after)))
         remaining: list[int | None] = [None] * len(states)
-        waiting = [(0, number) for number, state in enumerate(states) if self.game.terminal(state) is End.SOLVED]
-        while waiting:
-            known, number = heappop(waiting)
-            if remaining[number] is not None:
+        queue = [(0, number) for number, state in enumerate(states) if self.game.terminal(state) is End.SOLVED]
+        while queue:
+            least_cost, number = heappop(queue)
+            if remaining[number] is not None:  # it came from the queue before, at a lower cost
                 continue
-            remaining[number] = known
+            remaining[number] = least_cost
             for before, cost in reached_from[number]:
                 if remaining[before] is None:
-                    heappush(waiting, (known + cost, before))
+                    heappush(queue, (least_cost + cost, before))
         return dict(zip(states, remaining, strict=True))
 
     def check(self, start: S) -> int:
-        """Check by Bellman's equation the costs of all states reachable from `start`, and return their number.
+        """Check by Bellman's equation the costs of all states reachable from `start`, and return the number of states.
 
-        The costs are those of best solutions exactly if a solved position has 0, and any other one the least sum of an
-        action's cost and what remains after it; costs are above 0.
+        Costs are those of best solutions exactly if a solved position has 0, and each other position the least sum of
+        an action's cost and the cost of a best solution after it, since actions cost more than 0.
 
         Raises:
             WaybenchError: If a position's cost is wrong.
         """
         table = self.cost_by_reachable_state(start)
-        for state, known in table.items():
+        for state, cost in table.items():
             costs = [
-                left + self.cost(state, after)
+                cost_after + self.cost(state, after)
                 for after in self.states_after_each_action(state)
-                if (left := table[after]) is not None
+                if (cost_after := table[after]) is not None
             ]
             least = 0 if self.game.terminal(state) is End.SOLVED else min(costs, default=None)
-            if known != least:
-                raise WaybenchError(f"a position has the cost {known}, and its actions give {least}")
+            if cost != least:
+                raise WaybenchError(f"a position has the cost {cost}, and its actions give {least}")
         return len(table)
