@@ -16,8 +16,7 @@ from tests.analysis.maps import answered, corridor
 from tests.cli.support import one_line_error
 from waybench.cli import main
 from waybench.core import EpisodeRecord, Price, Usage, UsageError, load_prices
-from waybench.core._price_list import _price_list_snapshot, list_price
-from waybench.core._tokens import price_table_json, read_prices
+from waybench.core._tokens import _price_list_snapshot, list_price, price_table_json, read_prices
 from waybench.results import Estimate, LoggedEpisode, by_level, overall
 from waybench.results._tables import episode_frame
 from waybench.results.results import exclude

@@ -13,7 +13,7 @@ import waybench
 from tests.drawings import drawer
 from tests.report.pages import unpacked
 from waybench.core import play_to_end, policy
-from waybench.core._scene import make_after_each_count
+from waybench.core._presentation import make_after_each_count
 from waybench.envs import registry
 from waybench.reporting import write_report
 from waybench.reporting._format import presentation_of

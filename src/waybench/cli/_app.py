@@ -207,7 +207,7 @@ def _print_error(message: str) -> int:
     """Print an error on standard error; return the exit status."""
     from waybench.cli._output import DEFECTIVE
     from waybench.core import shorten_long_words
-    from waybench.core._defects import DEFECT
+    from waybench.core._errors import DEFECT
 
     click.echo(f"Error: {shorten_long_words(' '.join(message.split()))}", err=True)
     return DEFECTIVE if DEFECT in message else USAGE_ERROR

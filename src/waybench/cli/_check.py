@@ -11,7 +11,7 @@ from waybench.cli._environments import AnyEnvironment, find_environment_and_modu
 from waybench.cli._options import AS_JSON, argument, option, with_parameters
 from waybench.cli._output import dumps
 from waybench.core import Entry, Json, UsageError, WaybenchError, plural
-from waybench.core._defects import CodeLocation, exception_text, location_in_environment, location_of_definition
+from waybench.core._errors import CodeLocation, exception_text, location_in_environment, location_of_definition
 from waybench.core._registry import entry_mismatch
 from waybench.envs import registry
 from waybench.testing import ENVIRONMENT_CHECKS, LEVEL_CHECKS, Breach, find_breaches

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from waybench.core import Entry, Environment, UsageError, WaybenchError, unknown_name_message
-from waybench.core._defects import exception_text
+from waybench.core._errors import exception_text
 from waybench.envs import registry
 from waybench.evaluation.tasks._catalogue import all_tasks, environment_names
 

@@ -14,7 +14,7 @@ import click
 
 from waybench.cli._environments import locations_of
 from waybench.core import End, Json, Prices, UsageError, plural
-from waybench.core._defects import DEFECT
+from waybench.core._errors import DEFECT
 from waybench.ext.scale import is_url
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ from waybench.core import (
     make_writable_folder,
     plural,
 )
-from waybench.core._price_list import price_list_version
+from waybench.core._tokens import price_list_version
 from waybench.evaluation.tasks import TASKS
 
 if TYPE_CHECKING:

@@ -3,14 +3,13 @@
 Read `_game`, `_wording` and `_episode` first, and then `_environment` with its `_parts`.
 """
 
-from waybench.core._board import Board, Tile, TypedAction
 from waybench.core._choices import ChoiceGame, ChoiceWording, choice_typing
 from waybench.core._context import CONTEXT_TOKENS
 from waybench.core._conversation import with_examples
-from waybench.core._data_instance import DataInstance
 from waybench.core._datasets import (
     DataFile,
     DataFiles,
+    DataInstance,
     Dataset,
     Download,
     HorizonSpec,
@@ -94,7 +93,6 @@ from waybench.core._parts import (
     Scoring,
     Typing,
 )
-from waybench.core._picture import Picture, standalone_svg_document
 from waybench.core._play import (
     AGENT,
     EASIER,
@@ -113,9 +111,15 @@ from waybench.core._play import (
 )
 from waybench.core._policies import LOCAL_MODELS, Policy, play_to_end, policy, replay
 from waybench.core._prefix import PREFIX
-from waybench.core._presentation import Presentation
-from waybench.core._price_list import Prices, load_prices
-from waybench.core._puzzle_kit import puzzle_environment
+from waybench.core._presentation import (
+    Board,
+    Presentation,
+    Scene,
+    Tile,
+    TypedAction,
+    board_picture_drawer,
+    board_scenes_maker,
+)
 from waybench.core._question_kit import Question, question_environment
 from waybench.core._questions import Belief, read_numbers
 from waybench.core._record import (
@@ -135,7 +139,6 @@ from waybench.core._replies import (
     reasoning_warning,
     split_reasoning,
 )
-from waybench.core._scene import Scene, board_picture_drawer, board_scenes_maker
 from waybench.core._secrets import (
     LABEL,
     checked_commitment,
@@ -149,10 +152,10 @@ from waybench.core._secrets import (
     redact_address,
     redact_secrets,
 )
-from waybench.core._solutions import DEAD_END, Searched, Solutions
+from waybench.core._solutions import DEAD_END, Searched, Solutions, puzzle_environment
 from waybench.core._template import TEMPLATE, is_file_name
 from waybench.core._texts import Texts, TextTables, texts_in
-from waybench.core._tokens import Price, load_tokenizer, parse_budget
+from waybench.core._tokens import Price, Prices, load_prices, load_tokenizer, parse_budget
 from waybench.core._tools import (
     INTERFACE,
     TOOLS,
@@ -172,7 +175,18 @@ from waybench.core._user_files import (
     read_text_file,
     user_path,
 )
-from waybench.core._wording import ActionTool, Field, Invalid, Memory, Message, ToolCall, View, Wording
+from waybench.core._wording import (
+    ActionTool,
+    Field,
+    Invalid,
+    Memory,
+    Message,
+    Picture,
+    ToolCall,
+    View,
+    Wording,
+    standalone_svg_document,
+)
 from waybench.core._workers import PROCESSES, Workers, map_in_processes, to_pickle
 
 __all__ = [

@@ -9,10 +9,10 @@ from itertools import islice, permutations
 from types import MappingProxyType
 from typing import Any
 
-from waybench.core._board import TypedAction
 from waybench.core._errors import DataError
 from waybench.core._game import NOTHING, End, Game, GameProperties, I, Json, Outcome, S, Stream, Transition
 from waybench.core._parts import Typing
+from waybench.core._presentation import TypedAction
 from waybench.core._replies import normalize_name
 from waybench.core._texts import CHOICE_TEXTS, ENGLISH_NAME, Texts, TextTables, kit_tables, texts_in
 from waybench.core._wording import ActionTool, Field, Invalid, ToolCall, View, Wording

@@ -9,10 +9,9 @@ from waybench.core._environment import AnyEnvironment, AnyPlay, Environment, I
 from waybench.core._errors import UsageError, plural
 from waybench.core._game import A, Json, S, Stream, Transition
 from waybench.core._items import Item, Source
-from waybench.core._picture import Picture
 from waybench.core._play import WORDING, Play
 from waybench.core._record import TurnRecord
-from waybench.core._wording import Invalid, Message, Wording
+from waybench.core._wording import Invalid, Message, Picture, Wording
 
 _FAR_INDEX = 10**9  # the item from which the first examples of a source without an end are counted back
 _MOST_DRAWS = 1000  # examples that are drawn for one item, at most
@@ -44,6 +43,7 @@ def with_examples(
         source: The source of the items.
         indices: The numbers of the items that are played.
         count: Number of examples of each item.
+        protocol: "paper" or "sound".
         source_of_similar: Item -> a source of items of its level, for "sound".
         size: Number of items of a file; None for a source without an end.
         noun: What an item is called in messages.

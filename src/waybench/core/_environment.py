@@ -9,8 +9,7 @@ from math import log2
 from typing import Any, Generic, TypeVar, cast
 
 from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Dataset, item_list_from_file
-from waybench.core._defects import reraise_as_defect
-from waybench.core._errors import UsageError
+from waybench.core._errors import UsageError, reraise_as_defect
 from waybench.core._game import A, Json, S
 from waybench.core._items import Instance, Item, Source
 from waybench.core._metrics import Axis

@@ -6,9 +6,8 @@ from types import MappingProxyType
 from typing import Any, Generic
 
 from waybench.core._conversation import Conversation
-from waybench.core._defects import defect_error, is_environment_defect
 from waybench.core._environment import PLAY_EXTENSIONS, Environment, I
-from waybench.core._errors import WaybenchError
+from waybench.core._errors import WaybenchError, defect_error, is_environment_defect
 from waybench.core._game import A, End, Json, Outcome, S, Stream, Transition
 from waybench.core._items import Item
 from waybench.core._questions import Belief

@@ -1,10 +1,17 @@
-"""Errors that a user can act upon, and the plain English of messages."""
+"""Errors that a user can act upon, defects of environments with their place in the code, and words of messages."""
 
 import difflib
+import inspect
 import re
-from collections.abc import Iterable
+import sys
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from traceback import extract_tb
+from types import FrameType
+from typing import Any, NamedTuple
 
-_MANY = 20  # names, which are listed only if none of them is like the one that was given
+_MOST_LISTED_NAMES = 20  # beside the suggestion of a similar name; without a suggestion all names are listed
 _LONG_WORD = re.compile(r"\S{201,}")
 
 
@@ -32,7 +39,7 @@ class DefectError(WaybenchError):
     """A defect of an environment: its code raised an exception that its contract does not allow (`reraise_as_defect`).
 
     Attributes:
-        reply: The reply at which it did; None if it was at none.
+        reply: The reply at which the exception was raised; None if no reply led to it.
     """
 
     reply: str | None = None
@@ -62,30 +69,31 @@ def shorten_long_words(message: str) -> str:
 def unknown_name_message(kind: str, name: str, names: Iterable[str], also: Iterable[str] = (), meant: str = "") -> str:
     """Return the error message for an unknown name, which suggests the nearest known one.
 
-    `kind` says what is named. The names in `also` exist too and can be the nearest one, but are too many to list.
-    `meant` is the name that was meant, where that is known; by default the one that is spelled most alike.
+    Args:
+        kind: What is named, such as "option".
+        name: The unknown name.
+        names: The names to choose from.
+        also: More names that exist and can be suggested, but are too many to list.
+        meant: The name to suggest; by default the one that is spelled most alike.
     """
     choices = sorted({*names})
-    near = [meant] if meant else difflib.get_close_matches(name[:80], sorted({*choices, *also}), n=1)
-    hint = f"did you mean {near[0]!r}?" if near else ""
-    choice = "" if near and len(choices) > _MANY else f"choose from {', '.join(choices)}"
+    suggestions = [meant] if meant else difflib.get_close_matches(name[:80], sorted({*choices, *also}), n=1)
+    hint = f"did you mean {suggestions[0]!r}?" if suggestions else ""
+    choice = "" if suggestions and len(choices) > _MOST_LISTED_NAMES else f"choose from {', '.join(choices)}"
     return f"unknown {kind} {name[:80]!r}: {' '.join(filter(None, (hint, choice)))}"
 
 
-def plural(count: int, singular: str, several: str | None = None) -> str:
-    """Return a number with its noun: "1 maze", "2 mazes", "1,000 mazes".
-
-    `several` is the plural; by default `singular` with an "s".
-    """
-    return f"{count:,} {singular if count == 1 else several or singular + 's'}"
+def plural(count: int, singular: str, plural_noun: str | None = None) -> str:
+    """Return a number with its noun: "1 maze", "2 mazes", "1,000 mazes"; the plural is by default formed with "s"."""
+    return f"{count:,} {singular if count == 1 else plural_noun or singular + 's'}"
 
 
 def short_count(count: float) -> str:
     """Return a number with three significant digits as text: "950", "31.2k", "1.2M"."""
-    for least, size, letter in ((999_500, 1_000_000, "M"), (1_000, 1_000, "k")):
+    for least, unit, letter in ((999_500, 1_000_000, "M"), (1_000, 1_000, "k")):  # 999,500 is 1.00M, not 1000k
         if count >= least:
-            value = count / size
-            return f"{value:,.0f}{letter}" if value >= 99.95 else f"{value:.3g}{letter}"
+            value = count / unit
+            return f"{value:,.0f}{letter}" if value >= 99.95 else f"{value:.3g}{letter}"  # .3g writes 1e+03 for 1000
     return f"{count:.0f}"
 
 
@@ -102,3 +110,133 @@ def duration_text(seconds: float) -> str:
 def with_article(noun: str) -> str:
     """Return a noun with its indefinite article: "a maze", "an item"."""
     return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"
+
+
+DEFECT = "defect in environment "  # the beginning of the message of every `DefectError`
+_LONGEST_TEXT = 300  # characters of an exception's own text
+_OWN_PACKAGE = __name__.partition(".")[0]
+_OWN_SOURCES = Path(__file__).parents[1]
+# Errors that the user can mend, or that come from the machine: a missing library, a server that has ended, a full disk.
+_NO_DEFECTS = (WaybenchError, OSError, MemoryError, ModuleNotFoundError)
+
+
+class CodeLocation(NamedTuple):
+    """A line of an environment's code.
+
+    Attributes:
+        line: The number of the line, from 1.
+        function: The environment's function that waybench called; the exception was raised in it or below it.
+        caller: The function of waybench that called `function`; "" if unknown.
+    """
+
+    path: str
+    line: int
+    function: str
+    caller: str = ""
+
+    def __str__(self) -> str:
+        return f"{Path(self.path).name}:{self.line}"
+
+
+def location_in_environment(error: BaseException) -> CodeLocation | None:
+    """Return the line of an environment's code that raised an exception; None if none of its code ran.
+
+    The first function that is neither waybench's nor the standard library's is the environment's. The line is that of
+    the last function of the same package below it, so that an error within a library is shown where the environment
+    called the library. A `KitError` is shown where the function or class that it is about is defined.
+    """
+    if isinstance(error, KitError):
+        location = location_of_definition(error.subject)
+        return location and location._replace(caller=extract_tb(error.__traceback__)[-1].name)
+    package = function = caller = previous_function = ""
+    deepest: CodeLocation | None = None
+    entry = error.__traceback__
+    while entry is not None:
+        code, frame_package = entry.tb_frame.f_code, _environment_package(entry.tb_frame)
+        if not package and frame_package:  # the first frame of the environment
+            package, function, caller = frame_package, code.co_name, previous_function
+        is_in_file = not code.co_filename.startswith("<")  # unlike the methods that dataclasses generate
+        if frame_package and frame_package == package and is_in_file:
+            deepest = CodeLocation(code.co_filename, entry.tb_lineno, function, caller)
+        previous_function = code.co_name
+        entry = entry.tb_next
+    return deepest
+
+
+def location_of_definition(subject: Any) -> CodeLocation | None:
+    """Return the line that defines a function or class; None if unknown, or if it is in `waybench.core`."""
+    with suppress(TypeError, OSError, ValueError):
+        path = inspect.getfile(subject)
+        if Path(__file__).parent in Path(path).parents:
+            return None
+        code: Any = getattr(subject, "__code__", None)
+        line = code.co_firstlineno if code is not None else inspect.getsourcelines(subject)[1]
+        return CodeLocation(path, line, getattr(subject, "__name__", ""))
+    return None
+
+
+def _environment_package(frame: FrameType) -> str:
+    """Return the package of the environment whose code a frame runs; "" for code of waybench or of libraries.
+
+    All environments of waybench count as one package.
+    """
+    top_package, *subpackages = str(frame.f_globals.get("__name__", "")).split(".")
+    if top_package == _OWN_PACKAGE:
+        return f"{top_package}/envs" if subpackages[:1] == ["envs"] else ""
+    is_library = top_package in sys.stdlib_module_names or top_package in ("inspect_ai", "pytest", "_pytest")
+    return "" if is_library else top_package
+
+
+def exception_text(error: BaseException) -> str:
+    """Return an exception as text, with its location if known: "raised KeyError: 'x' (compass.py:116)"."""
+    text = " ".join(str(error).split())[:_LONGEST_TEXT]
+    location = location_in_environment(error)
+    return (
+        f"raised {type(error).__name__}"
+        + (f": {text}" if text else "")
+        + (f" ({location})" if location is not None else "")
+    )
+
+
+@contextmanager
+def reraise_as_defect(environment_id: str, action: str = "") -> Generator[None]:
+    """Raise exceptions of an environment's code as a DefectError.
+
+    Errors that the user can mend, and those of the machine (a full disk, a library that is missing), stay as they are.
+
+    `action` says what the block does, such as "metric score"; by default the message names the function that was
+    called.
+    """
+    try:
+        yield
+    except _NO_DEFECTS:
+        raise
+    except Exception as error:
+        raise defect_error(environment_id, error, action) from error
+
+
+def defect_error(environment_id: str, error: Exception, action: str = "") -> DefectError:
+    """Return the DefectError that reports an exception of an environment's code; see `reraise_as_defect`."""
+    location = location_in_environment(error)
+    subject = action or (location.function if location is not None else "its code")
+    return DefectError(
+        f"{DEFECT}{environment_id}: {subject} {exception_text(error)}; retrying will not help; "
+        f"run waybench check {environment_id}"
+    )
+
+
+def defect_or_same_error(environment_id: str, error: Exception) -> Exception:
+    """Return an exception as a DefectError if it is a defect (`is_environment_defect`), otherwise unchanged."""
+    return defect_error(environment_id, error) if is_environment_defect(error) else error
+
+
+def is_environment_defect(error: Exception) -> bool:
+    """Return whether an environment's code raised an exception that neither user nor machine caused.
+
+    A DataError is a defect only in the code of a user's environment: waybench's own environments raise it for files
+    that are missing or damaged.
+    """
+    location = location_in_environment(error)
+    if isinstance(error, DataError):
+        return location is not None and _OWN_SOURCES not in Path(location.path).parents
+    return not isinstance(error, _NO_DEFECTS) and location is not None

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from waybench.core._game import A, Json, S, Transition
-from waybench.core._picture import DrawPicture, Picture
 from waybench.core._play import IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, WORDING, Option
-from waybench.core._wording import DerivedWording, Field, Invalid, View, Wording
+from waybench.core._wording import DerivedWording, DrawPicture, Field, Invalid, Picture, View, Wording
 
 I = TypeVar("I")  # noqa: E741  the instance
 

@@ -95,8 +95,7 @@ def _user_language(content: Mapping[str, str], environment: AnyEnvironment, what
         raise UsageError(f'{what}: give {LANGUAGE} = "...", the code of the language, such as "fr" or "pt-BR"')
     if base is not None and base not in languages_of(environment):
         raise UsageError(f"{what}: unknown base {base[:40]!r}: choose from {', '.join(languages_of(environment))}")
-    base_texts = texts_in(base, tables).table if base is not None else {}
-    all_texts = {**base_texts, **texts}
+    all_texts = {**(texts_in(base, tables).table if base is not None else {}), **texts}
     check_text_table(all_texts, texts_in(ENGLISH_NAME, tables).table, what)
     name = name_with_digest(language, content)
     return UserLanguage(name, content, Texts(name, all_texts))

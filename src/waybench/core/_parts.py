@@ -6,7 +6,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from waybench.core._board import TypedAction
 from waybench.core._datasets import Dataset, HorizonSpec
 from waybench.core._errors import UsageError
 from waybench.core._game import A, End, Json, S, Stream
@@ -26,6 +25,7 @@ from waybench.core._metrics import (
     general_failure_kind,
 )
 from waybench.core._play import Contrast, Option, Play, with_common_options
+from waybench.core._presentation import TypedAction
 from waybench.core._record import EpisodeRecord, TurnRecord, all_own_turns
 from waybench.core._secrets import is_public_key
 from waybench.core._texts import TextTables

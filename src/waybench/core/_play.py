@@ -10,10 +10,9 @@ from typing import Any, Generic, NamedTuple
 
 from waybench.core._errors import UsageError, unknown_name_message
 from waybench.core._game import A, Game, I, Json, Limits, S, Stream
-from waybench.core._picture import Picture
 from waybench.core._record import TurnRecord
 from waybench.core._replies import ReplyParts, split_reasoning
-from waybench.core._wording import Wording
+from waybench.core._wording import Picture, Wording
 
 WORDING = "wording"  # the option that every environment has for its words
 IMAGE, IMAGE_AND_TEXT = IMAGE_WORDINGS = ("image", "image+text")  # further wordings of environments with pictures

@@ -278,7 +278,7 @@ def _read_record_file(path: str) -> _RecordFile:
 
 @lru_cache(maxsize=4)
 def _parse_record_file(path: str, changed: int, size: int) -> _RecordFile:
-    """Return the records of a file; the parameters `changed` (its time of change) and `size` only tell cache entries apart."""
+    """Return the records of a file; its time of change and its size are only keys of the cache."""
     content = user_path(path).read_bytes()
     by_instance: dict[str, list[EpisodeRecord]] = {}
     for number, line in numbered_json_lines(BytesIO(content), _MOST_BYTES + 1, path[:120]):

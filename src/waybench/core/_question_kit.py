@@ -7,8 +7,7 @@ from functools import lru_cache
 from typing import Any, Generic, TypeVar, cast
 
 from waybench.core._choices import LONGEST_REPLY
-from waybench.core._data_instance import DataInstance
-from waybench.core._datasets import HorizonSpec
+from waybench.core._datasets import DataInstance, HorizonSpec
 from waybench.core._environment import Environment
 from waybench.core._errors import DataError, KitError
 from waybench.core._game import I, Json, Limits, Stream

@@ -1,14 +1,69 @@
 """Wordings: the texts that a player reads, the parser of replies, and the tools by which a player can act."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench.core._game import A, I, Json, Outcome, S, Transition
-from waybench.core._picture import Picture
 from waybench.core._replies import split_reasoning
 from waybench.core._texts import ENGLISH, Texts
+
+_ROOT_ELEMENT = re.compile(r'<svg [^>]*viewBox="0 0 ([0-9.]+) ([0-9.]+)"[^>]*>')
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The drawing of a state as a message describes it. It is drawn when it is needed, so records need no pixels.
+
+    Attributes:
+        size: Pixels of the longer side.
+        grid: Whether it has lines between cells, and numbers of rows and columns.
+        texts: The texts of the message that the picture replaces, as pairs of a field's name and its text.
+    """
+
+    state: Any
+    size: int
+    grid: bool
+    draw: "DrawPicture"
+    texts: tuple[tuple[str, str], ...] = ()
+
+    def replaced_text(self, field: str) -> str:
+        """Return the text of a field that the picture replaces; "" if the message has none."""
+        return dict(self.texts).get(field, "")
+
+    @property
+    def svg(self) -> str:
+        """The drawing as an SVG element."""
+        return self.draw(self)
+
+
+DrawPicture = Callable[[Picture], str]
+"""(picture) -> SVG of what the messages tell of its state, with a view box from 0 0.
+
+The drawing shows nothing that a player who reads the same messages with text could not know.
+"""
+
+
+def standalone_svg_document(svg: str, size: int) -> str:
+    """Return a drawing as an SVG document on white, `size` pixels on its longer side.
+
+    Raises:
+        ValueError: If the drawing has no view box from 0 0.
+    """
+    root = _ROOT_ELEMENT.match(svg)
+    if root is None:
+        raise ValueError("a drawing begins with <svg ...> and a view box from 0 0")
+    width, height = float(root[1]), float(root[2])
+    scale = size / max(width, height)
+    pixel_width, pixel_height = max(round(width * scale), 1), max(round(height * scale), 1)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{pixel_width}" height="{pixel_height}" '
+        f'viewBox="0 0 {width:g} {height:g}" font-family="sans-serif">'
+        f'<rect width="{width:g}" height="{height:g}" fill="#fff"/>{svg[root.end() :]}'
+    )
+
 
 F = TypeVar("F")  # what a field is a piece of: an instance, or a `View`
 
@@ -97,8 +152,8 @@ class Field(Generic[F]):
     Attributes:
         name: Its name, in lower case.
         doc: What it is, in a sentence.
-        of: The piece, "" where there is none: of the instance for a field of the rules, of a `View` for a field of
-            observations.
+        of: Instance (for a field of the rules) or `View` (for a field of observations) -> the piece; "" where there is
+            none.
     """
 
     name: str
@@ -129,11 +184,11 @@ class Wording(ABC, Generic[I, S, A]):
         rules_role: The role of the message with the rules.
         reads_truncated: Whether a reply that was cut off at the output limit is still read.
         closing_answer: Whether an example ends with an empty answer to its last message.
-        rewrites: Whether the chat can show a reply in other words than it was said (`remember`).
+        rewrites: Whether the chat can show other words than those of a reply (`remember`).
         acts_by_tools: Whether a reply is a call of one of its `tools`.
         rule_fields: What templates of the rules can name, in addition to {rules}.
         fields: What templates of observations can name, in addition to {observation} and {turn}.
-        call_rules: What ends the rules where the player acts by tools (`interface=tools`); by default the general text.
+        call_rules: The end of the rules where the player acts by tools (`interface=tools`); "" for the general text.
         texts: Its texts by name, in its language.
     """
 
@@ -176,14 +231,14 @@ class Wording(ABC, Generic[I, S, A]):
         """
 
     def picture(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> Picture | None:
-        """Return the picture that goes with the text of `observe`; by default there is none.
+        """Return the picture that goes with the text of `observe` for the same arguments; None by default.
 
-        At the start, where `last` is None, it goes with the rules, too.
+        At the start, where `last` is None, the message with the picture contains the rules, too.
         """
         return None
 
     def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
-        """Return the messages that begin a chat; by default one message for neighbours of the same role.
+        """Return the messages that begin a chat; by default neighbours of the same role are joined into one message.
 
         Args:
             rules: The text that `rules` returned.
@@ -220,12 +275,12 @@ class Wording(ABC, Generic[I, S, A]):
     def understands(self, reply: str, state: S) -> bool:
         """Return whether a reply says what to do; by default whether `parse` reads it.
 
-        A person whose reply does not can try again at no cost, also where the protocol acts on such a reply.
+        A person can repeat a reply that says nothing at no cost, even where the protocol lets it count for models.
         """
         return not isinstance(self.parse(reply, state), Invalid)
 
     def remember(self, reply: str, parsed: A | Invalid) -> str:
-        """Return the player's own turn as the chat shows it from now on; by default as it was said."""
+        """Return the text that the chat shows for a reply from now on; by default the reply itself."""
         return reply
 
     @abstractmethod
@@ -233,13 +288,13 @@ class Wording(ABC, Generic[I, S, A]):
         """Return a reply that `parse` reads as this action."""
 
     def action_name(self, action: A, state: S) -> str:
-        """Return the name of an action for people who read a record; by default as `render` writes it."""
+        """Return the name of an action for people who read a record; by default the text of `render`."""
         return self.render(action, state)
 
     def tools(self, state: S) -> Sequence[ActionTool]:
         """Return the tools by which a player acts with `interface=tools`; by default one that takes a whole reply.
 
-        They have the same names in all states of an episode. A question for a thought is answered in text.
+        The tools have the same names in all states of an episode. A question for a thought is answered in text.
         """
         return (REPLY_TOOL,)
 
@@ -263,7 +318,7 @@ def _delegating_method(name: str) -> Any:
 
 
 class DerivedWording(Wording[I, S, A], Generic[I, S, A]):
-    """A wording that does as another one does, but for what a subclass changes."""
+    """A wording that passes every call to another wording; a subclass overrides what it changes."""
 
     def __init__(self, base: Wording[I, S, A], name: str) -> None:
         self.name = name

@@ -22,7 +22,7 @@ from waybench.core import (
     plural,
     unreadable_reason,
 )
-from waybench.core._defects import DEFECT
+from waybench.core._errors import DEFECT
 from waybench.evaluation._task_status import TaskStatus
 
 _LONGEST = 200  # characters of an error

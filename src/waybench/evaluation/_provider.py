@@ -36,7 +36,7 @@ from waybench.core import (
     reply_of_calls,
     unknown_name_message,
 )
-from waybench.core._defects import reraise_as_defect
+from waybench.core._errors import reraise_as_defect
 from waybench.core._policies import EMBEDDED
 from waybench.envs import registry
 from waybench.evaluation._agents import InProcessModel

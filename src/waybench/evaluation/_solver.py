@@ -25,7 +25,7 @@ from waybench.core import (
     is_object,
     plural,
 )
-from waybench.core._board import board_text
+from waybench.core._presentation import board_text
 from waybench.evaluation._agents import agent_output, agent_solver
 from waybench.evaluation._progress import EpisodeProgress, TaskProgress
 from waybench.evaluation._provider import (

@@ -28,8 +28,8 @@ from waybench.core import (
     plural,
     replay,
 )
-from waybench.core._defects import DEFECT
 from waybench.core._designs import DESIGN, design_of_run, is_search_design
+from waybench.core._errors import DEFECT
 from waybench.envs import registry
 from waybench.evaluation._sample import parse_probe_plan, stored_record
 from waybench.evaluation.tasks._entry import missing_shards_text

@@ -14,8 +14,13 @@ from types import FrameType, MappingProxyType
 from typing import Any, NamedTuple
 
 from waybench.core import DefectError, WaybenchError
-from waybench.core._defects import CodeLocation, exception_text, location_in_environment, location_of_definition
-from waybench.core._errors import KitError
+from waybench.core._errors import (
+    CodeLocation,
+    KitError,
+    exception_text,
+    location_in_environment,
+    location_of_definition,
+)
 from waybench.testing._walks import FOCUS, AnyEnvironment, ContractError
 
 _ONE_WAY = "{'protocol': 'sound', 'wording': 'plain'}"  # of an environment that has no other

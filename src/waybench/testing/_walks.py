@@ -29,7 +29,7 @@ from waybench.core import (
     play_to_end,
     policy,
 )
-from waybench.core._defects import exception_text
+from waybench.core._errors import exception_text
 from waybench.core._languages import languages_of
 from waybench.core._texts import ENGLISH_NAME
 

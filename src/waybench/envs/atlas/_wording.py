@@ -21,8 +21,8 @@ from waybench.core import (
     plural,
 )
 from waybench.core._choices import index_of_named_action
+from waybench.core._presentation import states_after_turn_counts
 from waybench.core._question_kit import candidate_answer_lines
-from waybench.core._scene import states_after_turn_counts
 from waybench.envs.atlas._game import (
     CONDITIONS,
     MOST_MOVES,

@@ -16,8 +16,7 @@ from waybench.core import (
     evenly_spaced_values,
     short_count,
 )
-from waybench.core._defects import reraise_as_defect
-from waybench.core._errors import KitError
+from waybench.core._errors import KitError, reraise_as_defect
 from waybench.envs import registry
 from waybench.evaluation._adaptive import Tokens, estimate_episode_tokens
 from waybench.evaluation._ladders import Ladder

@@ -21,8 +21,8 @@ from waybench.core import (
 )
 from waybench.core._conversation import options_that_repeat_replies
 from waybench.core._datasets import GENERATED
-from waybench.core._defects import reraise_as_defect
 from waybench.core._designs import SHOWN
+from waybench.core._errors import reraise_as_defect
 from waybench.data import LocalFiles
 from waybench.envs import registry
 from waybench.evaluation.tasks._entry import (

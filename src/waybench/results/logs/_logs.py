@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Protocol, cast
 
 from waybench._version import __version__
 from waybench.core import End, EpisodeRecord, Json, UsageError, WaybenchError
-from waybench.core._defects import DEFECT
 from waybench.core._designs import DESIGN
+from waybench.core._errors import DEFECT
 from waybench.results.logs._guard import (
     Skipped,
     log_path,

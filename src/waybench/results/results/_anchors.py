@@ -20,8 +20,8 @@ from waybench.core import (
     play_to_end,
     policy,
 )
-from waybench.core._defects import reraise_as_defect
 from waybench.core._designs import SHOWN
+from waybench.core._errors import reraise_as_defect
 from waybench.core._items import split_isomorphic_label
 from waybench.envs import registry
 from waybench.results.references import Budget, measure_reference_scores, reference_setting

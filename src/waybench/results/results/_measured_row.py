@@ -29,9 +29,9 @@ from waybench.core import (
     replay,
     turns_without_prefix,
 )
-from waybench.core._defects import defect_or_same_error
 from waybench.core._designs import is_stream_design, ladder_levels, stream_position
 from waybench.core._environment import index_of_search
+from waybench.core._errors import defect_or_same_error
 from waybench.core._extensions import wording_name_with_options
 from waybench.core._items import split_isomorphic_label
 from waybench.core._unreadable import is_refusal_in_words
