@@ -1,6 +1,6 @@
-"""Whether scores measure finding one's way: replies that know nothing do not pay, but for those that are known to.
+"""Whether scores measure finding one's way: replies that know nothing are no exploits, but for the known ones.
 
-A new exploit that pays fails here, and so does a known one that does not pay any more. docs/validity.md tells of them.
+A new exploit fails here, and so does a known one that works no more. docs/validity.md lists them.
 """
 
 from dataclasses import replace
@@ -33,30 +33,30 @@ LONG = {"crafter/survival", "maze/explore", "tilemap/stepwise", "voxel/find"}  #
 FIRST = [way for number, way in enumerate(WAYS) if way[:2] not in [earlier[:2] for earlier in WAYS[:number]]]
 
 
-def paying(env_id: str, protocol: str, wording: str, level: int) -> dict[str, float]:
+def exploits_of(env_id: str, protocol: str, wording: str, level: int) -> dict[str, float]:
     environment = waybench.load(env_id)
     options = {**environment.playing.check_options, "protocol": protocol, "wording": wording}
-    return dict(play_exploits(environment, level, options).paying)
+    return dict(play_exploits(environment, level, options).exploits)
 
 
 @pytest.mark.parametrize(
     ("env_id", "protocol", "wording"),
     [pytest.param(*way, marks=[pytest.mark.slow] if way[0] in LONG else []) for way in FIRST],
 )
-def test_only_known_exploits_pay(env_id: str, protocol: str, wording: str) -> None:
-    found = paying(env_id, protocol, wording, waybench.load(env_id).items.sample_levels[-1])
+def test_only_known_exploits_work(env_id: str, protocol: str, wording: str) -> None:
+    found = exploits_of(env_id, protocol, wording, waybench.load(env_id).items.sample_levels[-1])
     known = {exploit: value for (env, way, exploit), value in KNOWN.items() if (env, way) == (env_id, protocol)}
     assert found == pytest.approx(known, abs=5e-3), "mend the scoring, or enter it here and in docs/validity.md"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("env_id", "protocol", "wording"), WAYS)
-def test_no_others_pay_in_any_wording_or_at_the_easiest_level(env_id: str, protocol: str, wording: str) -> None:
+def test_no_others_work_in_any_wording_or_at_the_easiest_level(env_id: str, protocol: str, wording: str) -> None:
     known = {exploit for env, way, exploit in KNOWN if (env, way) == (env_id, protocol)}
     levels = waybench.load(env_id).items.sample_levels
-    is_in_first = (env_id, protocol, wording) in FIRST  # whose hardest level `test_only_known_exploits_pay` plays
+    is_in_first = (env_id, protocol, wording) in FIRST  # whose hardest level `test_only_known_exploits_work` plays
     for level in {levels[0]} if is_in_first and len(levels) > 1 else {levels[0], levels[-1]}:
-        assert set(paying(env_id, protocol, wording, level)) <= known, f"level {level}"
+        assert set(exploits_of(env_id, protocol, wording, level)) <= known, f"level {level}"
 
 
 def test_the_page_lists_what_is_known() -> None:
@@ -76,9 +76,9 @@ class Gullible(DialWording):
 
 def test_an_environment_that_believes_a_claim_is_found_out() -> None:
     (options, *_) = option_combinations(DIAL)
-    assert play_exploits(DIAL, 7, options).paying == {}
+    assert play_exploits(DIAL, 7, options).exploits == {}
     found = play_exploits(with_wording(Gullible()), 7, options)
-    assert found.paying == {"a claim to have won": found.oracle}
+    assert found.exploits == {"a claim to have won": found.oracle}
 
 
 def test_an_environment_that_leaves_silence_out_is_found_out() -> None:
@@ -92,7 +92,7 @@ def test_an_environment_that_leaves_silence_out_is_found_out() -> None:
     found = play_exploits(
         replace(DIAL, scoring=replace(DIAL.scoring, metrics=(lenient, *DIAL.scoring.metrics[1:]))), 7, options
     )
-    assert found.paying == {SILENT: found.oracle}
+    assert found.exploits == {SILENT: found.oracle}
 
 
 def test_an_environment_whose_horizon_is_a_random_walks_is_found_out() -> None:

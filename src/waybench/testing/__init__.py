@@ -13,7 +13,7 @@ or with one test for each check, so that a report names what is broken:
     def test_contract(name):
         run_check(MY_ENVIRONMENT, name, level=5)
 
-`play_exploits` plays replies that know nothing, such as a list of all answers, and says which of them pay.
+`play_exploits` plays replies that know nothing, such as a list of all answers, and returns those that are exploits.
 
 A check passes in silence or raises `ContractError`, whose message says what to mend. `find_breaches` runs all of them
 and returns everything that is wrong, with item, reply, line and advice, as `waybench check` prints it.

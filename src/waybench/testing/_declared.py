@@ -37,11 +37,11 @@ from waybench.testing._walks import (
     require_one_line_refusal,
 )
 
-_COUNTS = 5  # frames of an episode that are drawn
-_ANOTHER_PLURAL = re.compile(r"(?:s|x|z|ch|sh|[^aeiou]y)$")  # where an "s" at the end makes no plural
+_FRAMES = 5  # of an episode, that are drawn
+_IRREGULAR_PLURAL = re.compile(r"(?:s|x|z|ch|sh|[^aeiou]y)$")  # the end of nouns whose plural is not formed with "s"
 _LEAST_ABOUT = 80  # characters
 _BOARD_ID = "contract-board"
-_TURNS = 10
+_TURNS = 10  # played with and without pictures
 _VIEW_BOX = re.compile(r"0 0 [0-9.]+ [0-9.]+")
 
 
@@ -93,13 +93,14 @@ def check_options(environment: AnyEnvironment) -> None:
     for option in environment.playing.options:
         if option.name not in ("protocol", "wording"):
             for value in option.choices or (option.default,):
-                drawn = {"wording": IMAGE} if option.name in IMAGE_OPTIONS else {}
+                needed_options = {"wording": IMAGE} if option.name in IMAGE_OPTIONS else {}
                 FOCUS.look_at(subject=option.name)
-                record = Episode(environment, item, {**drawn, option.name: value}).record()
+                record = Episode(environment, item, {**needed_options, option.name: value}).record()
                 require(record.options[option.name] == value, f"option {option.name}: {value!r} is not in the record")
     for option in environment.items.options:
-        # What makes something else of the environment may need what is not installed here.
-        for value in (option.default,) if option.separate_tables else option.choices or (option.default,):
+        # Other choices than the default of an option with tables of its own may need programs that are not installed.
+        values = option.choices if option.choices and not option.separate_tables else (option.default,)
+        for value in values:
             environment.source(None, None, **{option.name: value}).item(0)
 
 
@@ -127,13 +128,13 @@ def _check_option(kind: str, option: Option) -> None:
             require(option.check(choice) == choice, "{}: its choice {!r} does not stay what it is", what, choice)
     except UsageError as error:
         raise ContractError(f"{what}: its own values do not pass its check: {error}") from error
-    bad: list[object] = [[], {}, float("nan"), "\ud800"]
-    bad += [bound + step for bound, step in ((option.low, -1), (option.high, 1)) if bound is not None]
-    for value in bad:
+    bad_values: list[object] = [[], {}, float("nan"), "\ud800"]
+    bad_values += [bound + step for bound, step in ((option.low, -1), (option.high, 1)) if bound is not None]
+    for value in bad_values:
         with require_one_line_refusal(UsageError, what):
             option.check(value)
-            free_text = option.type is str and not option.choices
-            require(free_text and isinstance(value, str | float), "{} takes {!r}", what, value)
+            takes_any_text = option.type is str and not option.choices
+            require(takes_any_text and isinstance(value, str | float), "{} takes {!r}", what, value)
 
 
 def _require_name_and_doc(part: Any, label: object, doc_subject: str) -> None:
@@ -159,9 +160,9 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
     require(scoring.metrics, "the environment has no metric")
     names = [metric.name for metric in scoring.metrics]
     require_distinct(names, "metrics")
-    series_names = {series.name for series in scoring.series}  # a score's output has them side by side
-    both = sorted(series_names.intersection(names))
-    require(not both, f"metrics and series of one name: {both}")
+    series_names = {series.name for series in scoring.series}
+    shared_names = sorted(series_names.intersection(names))  # `waybench score` writes both into one object
+    require(not shared_names, f"metrics and series of one name: {shared_names}")
     for metric in scoring.metrics:
         what = LazyMessage("metric {!r}", metric.name)
         FOCUS.look_at(subject=metric.name)
@@ -190,8 +191,8 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
         what = LazyMessage("aggregate {!r}", aggregate.name)
         _require_name_and_doc(aggregate, what, "what it measures")
         require(aggregate.name not in series_names.union(names), "{}: its name is taken", what)
-        titled = aggregate.title.strip() and aggregate.part.strip()
-        require(titled, "{}: give a title and say what its metrics are", what)
+        has_titles = aggregate.title.strip() and aggregate.part.strip()
+        require(has_titles, "{}: give a title and say what its metrics are", what)
         require(aggregate.metrics, "{} is made of no metric", what)
         for metric in aggregate.metrics:
             name = metric.name
@@ -211,7 +212,7 @@ def check_presentation_declared(environment: AnyEnvironment, family: Sequence[An
         require(singular or noun == "cluster", f"presentation: give {noun}, the name of one")
         require(bool(singular) == bool(plural), f"presentation: give {noun} beside {noun}s")
         require(
-            not singular or plural != f"{singular}s" or not _ANOTHER_PLURAL.search(singular),
+            not singular or plural != f"{singular}s" or not _IRREGULAR_PLURAL.search(singular),
             f"presentation: {plural!r} is not the plural of {singular!r}: give {noun}s",
         )
     require(
@@ -235,14 +236,14 @@ def check_presentation_declared(environment: AnyEnvironment, family: Sequence[An
     ids = {environment.id, *(relative.id for relative in family)}
     for name in chain(*presentation.parts.values(), *presentation.modes.values()):
         require(name in ids, f"presentation: {name!r} is not an environment with this presentation")
-    for name, other, problem in (
+    for name, required_name, problem in (
         ("draw_frames", "draw", "draw_frames without draw"),
         ("draw_cluster", "cluster", "draw_cluster without the name of a cluster"),
         ("cluster_legend", "draw_cluster", "there is a cluster_legend and no draw_cluster"),
         ("legend", "draw", "there is a legend and no drawing"),
         ("reference", "draw", "there is a reference and no drawing"),
     ):
-        require(not getattr(presentation, name) or getattr(presentation, other), f"presentation: {problem}")
+        require(not getattr(presentation, name) or getattr(presentation, required_name), f"presentation: {problem}")
     for name in ("lead", "legend", "cluster_legend", "undefined"):
         text = getattr(presentation, name).strip()
         require(not text or text.endswith("."), f"presentation: write {name} in whole sentences")
@@ -254,7 +255,7 @@ def _metric_and_aggregate_names(environment: AnyEnvironment) -> set[str]:
 
 
 def check_presentation(environment: AnyEnvironment, level: int) -> None:
-    """What draws an episode works on the records of played ones, before the first turn and after the last."""
+    """The drawings and the board work on records of played episodes, before the first turn and after the last."""
     presentation = environment.presentation
     for item in first_items(environment, level, 1):
         for player in ("null", "random", "oracle"):
@@ -269,8 +270,8 @@ def _check_board(environment: AnyEnvironment, episode: Episode[Any, Any, Any]) -
     """Check that the board of a state shows something, and that every listed action can be typed."""
     if environment.presentation.board is not None:
         board = environment.presentation.board(episode.state, episode.turns)
-        seen = [tile.text + tile.colour for row in board.rows for tile in row] + [*board.notes]
-        require("".join(seen).strip(), "presentation: its board is empty")
+        contents = [tile.text + tile.colour for row in board.rows for tile in row] + [*board.notes]
+        require("".join(contents).strip(), "presentation: its board is empty")
     if environment.typing.actions is None or episode.done:
         return
     typed_actions = environment.typing.actions(episode.state)
@@ -278,10 +279,10 @@ def _check_board(environment: AnyEnvironment, episode: Episode[Any, Any, Any]) -
         values = [value for action in typed_actions if (value := getattr(action, attribute))]
         require(len(set(values)) == len(values), f"typed_actions: two actions have the same {attribute}")
     for action in typed_actions:
-        read = environment.typing.parse and environment.typing.parse(action.typed, episode.state)
-        if read is None:
-            read = episode.play.wording.parse(action.typed, episode.state)
-        require(not isinstance(read, Invalid), f"typed_actions: {action.typed!r} is not understood")
+        parsed = environment.typing.parse and environment.typing.parse(action.typed, episode.state)
+        if parsed is None:  # what is typed can be a whole reply, too
+            parsed = episode.play.wording.parse(action.typed, episode.state)
+        require(not isinstance(parsed, Invalid), f"typed_actions: {action.typed!r} is not understood")
 
 
 def _check_drawings(presentation: Presentation, instance: Any, turns: Sequence[TurnRecord]) -> None:
@@ -290,11 +291,11 @@ def _check_drawings(presentation: Presentation, instance: Any, turns: Sequence[T
         _require_svg(presentation.draw_cluster(instance), "draw_cluster")
     if presentation.draw is None:
         return
-    for played in (turns[:0], turns):
-        _require_svg(presentation.draw(instance, played), "draw")
-        _require_svg(presentation.draw(instance, played, board_id=_BOARD_ID, reuse=True), "draw with reuse")
+    for drawn_turns in (turns[:0], turns):
+        _require_svg(presentation.draw(instance, drawn_turns), "draw")
+        _require_svg(presentation.draw(instance, drawn_turns, board_id=_BOARD_ID, reuse=True), "draw with reuse")
     if presentation.draw_frames is not None:
-        counts = evenly_spaced_values(range(len(turns) + 1), _COUNTS)
+        counts = evenly_spaced_values(range(len(turns) + 1), _FRAMES)
         frames = list(presentation.draw_frames(instance, turns, counts))
         require(len(frames) == len(counts), f"draw_frames gave {len(frames)} drawings for {len(counts)} counts")
         for frame in frames:
@@ -302,6 +303,7 @@ def _check_drawings(presentation: Presentation, instance: Any, turns: Sequence[T
 
 
 def _require_svg(text: object, label: str) -> None:
+    """Require that a drawing is well-formed XML with the root element `<svg>`."""
     require(isinstance(text, str), "{} gave no text", label)
     try:
         tag = ElementTree.fromstring(str(text)).tag
@@ -311,16 +313,16 @@ def _require_svg(text: object, label: str) -> None:
 
 
 def check_pictures(environment: AnyEnvironment, level: int) -> None:
-    """Pictures are drawings that stand where the text was, and the same replies lead to the same turns with them.
+    """Pictures replace texts of the messages, and the same replies lead to the same turns with and without pictures.
 
-    A picture says what it takes the place of: where these texts differ, so do the pictures.
+    Pictures of different texts differ (`Picture.texts`).
     """
     if environment.playing.images is None:
         return
     item = first_items(environment, level, 1)[0]
     for protocol in next(option for option in environment.playing.options if option.name == "protocol").choices:
         for wording in IMAGE_WORDINGS:
-            texts_of: dict[str, tuple[tuple[str, str], ...]] = {}
+            texts_by_svg: dict[str, tuple[tuple[str, str], ...]] = {}
             for player in ("oracle", "random"):
                 options = {**environment.playing.check_options, "protocol": protocol, "wording": wording}
                 for message in _messages_with_pictures(environment, item, options, player):
@@ -331,32 +333,34 @@ def check_pictures(environment: AnyEnvironment, level: int) -> None:
                     has_view_box = _VIEW_BOX.fullmatch(root.get("viewBox", ""))
                     require(has_view_box, "{}: a picture has no view box from 0 0", what)
                     texts = message.picture.texts
-                    require(texts_of.setdefault(svg, texts) == texts, "{}: one picture of two descriptions", what)
+                    require(texts_by_svg.setdefault(svg, texts) == texts, "{}: one picture of two descriptions", what)
                     for name, text in texts:
-                        stands = bool(text) and text in message.text
-                        require(wording != "image" or not stands, "{}: {!r} is in the text, too", what, name)
+                        is_in_message = bool(text) and text in message.text
+                        require(wording != "image" or not is_in_message, "{}: {!r} is in the text, too", what, name)
 
 
 def _messages_with_pictures(
     environment: AnyEnvironment, item: Any, options: dict[str, Any], player: str
 ) -> Iterator[ChatMessage]:
     """Play an episode with and without pictures, require the same turns, and yield messages with pictures."""
-    seen: AnyEpisode = Episode(environment, item, options)
-    read: AnyEpisode = Episode(environment, item, {**options, "wording": base_wording_name(seen.options)})
-    require(seen.messages[-1].picture is not None, "{}: the opening has no picture", options)
-    chosen = policy(player)
+    pictured: AnyEpisode = Episode(environment, item, options)
+    plain: AnyEpisode = Episode(environment, item, {**options, "wording": base_wording_name(pictured.options)})
+    require(pictured.messages[-1].picture is not None, "{}: the opening has no picture", options)
+    replying_policy = policy(player)
     for _ in range(_TURNS):
-        if seen.done:
+        if pictured.done:
             break
-        yield from (message for message in seen.messages[-1:] if message.picture is not None)
+        if pictured.messages[-1].picture is not None:
+            yield pictured.messages[-1]
         if options["wording"] == "image":
             require(
-                any(ENGLISH["picture.place"] in message.text for message in seen.messages)
-                or seen.messages[0] != read.messages[0],
+                any(ENGLISH["picture.place"] in message.text for message in pictured.messages)
+                or pictured.messages[0] != plain.messages[0],
                 "{}: the picture takes the place of nothing",
                 options,
             )
-        reply = chosen.reply(seen)
-        turns = [episode.step(reply)._replace(message="") for episode in (seen, read)]
-        require(turns[0] == turns[1], "{}: with a picture the same reply has another outcome", options)
-    require(all(message.picture is None for message in seen.record().opening), "{}: a record has a picture", options)
+        reply = replying_policy.reply(pictured)
+        turn, plain_turn = (episode.step(reply)._replace(message="") for episode in (pictured, plain))
+        require(turn == plain_turn, "{}: with a picture the same reply has another outcome", options)
+    opening = pictured.record().opening
+    require(all(message.picture is None for message in opening), "{}: a record has a picture", options)

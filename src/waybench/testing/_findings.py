@@ -23,9 +23,9 @@ from waybench.core._errors import (
 )
 from waybench.testing._walks import FOCUS, AnyEnvironment, ContractError
 
-_ONE_WAY = "{'protocol': 'sound', 'wording': 'plain'}"  # of an environment that has no other
+_ONLY_OPTIONS = "{'protocol': 'sound', 'wording': 'plain'}"  # of an environment without other choices: they say nothing
 _NAMELESS = ("", "<lambda>", "<genexpr>", "<module>")
-_LONGEST = 1_000  # characters of a problem
+_LONGEST_PROBLEM = 1_000  # characters
 _CHANCE_ADVICE = (
     "Draw with the methods of the Stream, such as `below` and `choice`: in a source that of the item, in `apply` `rng`."
 )
@@ -75,7 +75,7 @@ ADVICE: Mapping[str, str] = MappingProxyType(
 )
 """Name of a check -> what to do where it fails."""
 
-# Name of a check -> what it is about, if it does not say so itself: a function of the environment or a name.
+# Name of a check -> the function or class of the environment that it is about, where `FOCUS` has no subject.
 _SUBJECTS: Mapping[str, Callable[[AnyEnvironment], object]] = MappingProxyType(
     {
         "horizon": lambda environment: environment.difficulty.competent,
@@ -106,9 +106,9 @@ _SUBJECTS: Mapping[str, Callable[[AnyEnvironment], object]] = MappingProxyType(
 )
 
 
-# Name of a function of an environment, or of the kit's function that called it -> the check that is about it, under
-# which an exception is shown.
-_CHECKS: Mapping[str, str] = MappingProxyType(
+# Name of a function of an environment, or of the kit's function that called it -> the check under which an exception
+# of that function is shown, since the check is about it.
+_CHECK_BY_FUNCTION: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("parse", "understands"), "hostile"),
         **dict.fromkeys(("rules", "observe", "prompt"), "wordings"),
@@ -128,9 +128,9 @@ class Breach(NamedTuple):
 
     Attributes:
         check: The name of the check.
-        level: The level that was looked at; None for what an environment says of itself.
-        item: The item's id; "" if it is about no item.
-        reply: The reply that was read; None if it is about no reply.
+        level: The level that was looked at; None for a check of the environment's declarations.
+        item: The item's id; "" if the breach is about no item.
+        reply: The reply that was read; None if the breach is about no reply.
         problem: What is wrong.
         location: The line of the environment's code; None if it is not known.
         advice: What to do.
@@ -150,13 +150,19 @@ class Breach(NamedTuple):
 
     @property
     def cause(self) -> tuple[str, str]:
-        """What breaches with the same cause share: line and exception, or else check and problem."""
+        """The cause of the breach, which is equal for breaches with the same cause.
+
+        It is (line, type of exception) if the environment's code raised an exception; otherwise (check, line), or
+        (check, problem) if no line is known.
+        """
         raised = _environment_error(self.error)
-        if raised is not None:
-            location = location_in_environment(raised) or traceback.extract_tb(raised.__traceback__)[-1]
-            name = location.path if isinstance(location, CodeLocation) else location.filename
-            return f"{name}:{location.line}", type(raised).__name__
-        return self.check, self.problem if self.location is None else f"{self.location.path}:{self.location.line}"
+        if raised is None:
+            return self.check, self.problem if self.location is None else f"{self.location.path}:{self.location.line}"
+        location = location_in_environment(raised)
+        if location is not None:
+            return f"{location.path}:{location.line}", type(raised).__name__
+        frame = traceback.extract_tb(raised.__traceback__)[-1]
+        return f"{frame.filename}:{frame.line}", type(raised).__name__
 
     @property
     def is_endless(self) -> bool:
@@ -164,18 +170,22 @@ class Breach(NamedTuple):
         return isinstance(_environment_error(self.error), TimeoutError)
 
     def with_also(self, check: str) -> "Breach":
-        """Return the breach with one more check that fails for the same cause, under the most fitting check."""
+        """Return the breach with one more check that fails for the same cause.
+
+        The breach is shown under `check` if that is the check about the function that raised the exception.
+        """
         raised = _environment_error(self.error)
         if check in (self.check, *self.also):
             return self
         if raised is None:
             return self._replace(also=(*self.also, check))
-        place = location_in_environment(raised) or CodeLocation("", 0, "")
-        about = _CHECKS.get(place.function) or _CHECKS.get(place.caller)
-        if about == check:
+        location = location_in_environment(raised) or CodeLocation("", 0, "")
+        fitting_check = _CHECK_BY_FUNCTION.get(location.function) or _CHECK_BY_FUNCTION.get(location.caller)
+        if fitting_check == check:
             return self._replace(check=check, advice=_advice_for(raised, check), also=(self.check, *self.also))
-        is_known = about is not None or isinstance(raised, WaybenchError)
-        return self._replace(advice=self.advice if is_known else _advice_for(raised), also=(*self.also, check))
+        keeps_advice = fitting_check is not None or isinstance(raised, WaybenchError)
+        # Advice of the first check would mislead where several fail in a function that none of them is about.
+        return self._replace(advice=self.advice if keeps_advice else _advice_for(raised), also=(*self.also, check))
 
     @property
     def traceback(self) -> str:
@@ -184,10 +194,10 @@ class Breach(NamedTuple):
 
 
 def breach_from_error(environment: AnyEnvironment, check: str, level: int | None, error: Exception) -> Breach:
-    """Return the breach that a check found, from its exception and `FOCUS`."""
+    """Return the breach that an exception of a check reports, with item, reply and subject from `FOCUS`."""
     raised = _environment_error(error)
     location = None if raised is None else location_in_environment(raised)
-    problem, reply = str(error).removeprefix(_ONE_WAY).lstrip(":, "), FOCUS.reply
+    problem, reply = str(error).removeprefix(_ONLY_OPTIONS).lstrip(":, "), FOCUS.reply
     if raised is not None and not isinstance(error, ContractError):
         function = location.function if location is not None else ""
         problem = f"{function if function not in _NAMELESS else 'the environment'} {exception_text(raised)}"
@@ -200,11 +210,14 @@ def breach_from_error(environment: AnyEnvironment, check: str, level: int | None
         location = _location_for(environment, subject)
     advice = error.advice if raised is None and isinstance(error, ContractError) else ""
     advice = advice or _advice_for(raised, check)
-    return Breach(check, level, FOCUS.item, reply, problem[:_LONGEST], location, advice, error)
+    return Breach(check, level, FOCUS.item, reply, problem[:_LONGEST_PROBLEM], location, advice, error)
 
 
 def _advice_for(raised: BaseException | None, check: str = "") -> str:
-    """Return what to do about an exception, or about a problem that a check found if None."""
+    """Return the advice about an exception of the environment, or about a problem that the check itself found (None).
+
+    `check` is the check's name; without it there is no advice of the check.
+    """
     if isinstance(raised, KitError):
         return f"{raised.advice[0].upper()}{raised.advice[1:]}."
     if isinstance(raised, TimeoutError):
@@ -219,6 +232,7 @@ def _advice_for(raised: BaseException | None, check: str = "") -> str:
 
 def _environment_error(error: BaseException) -> BaseException | None:
     """Return the exception that the environment's code raised; None if the check itself found the problem."""
+    # Errors of checks have the environment's exception as their cause, directly or through others.
     while isinstance(error, ContractError) or (isinstance(error, WaybenchError) and error.__cause__ is not None):
         if error.__cause__ is None:
             return None
@@ -237,65 +251,66 @@ def _default_wording(environment: AnyEnvironment) -> Any:
 
 
 def _subject_of_check(environment: AnyEnvironment, check: str) -> object:
-    """Return the function of an environment that a check is about; None if it is not known."""
-    with suppress(Exception):  # what is asked for may be what is broken
+    """Return the function or class of an environment that a check is about; None if it is not known."""
+    with suppress(Exception):  # looking it up runs the environment's code, which may be broken
         return _SUBJECTS[check](environment)
     return None
 
 
 def _location_for(environment: AnyEnvironment, subject: object) -> CodeLocation | None:
-    """Return where a function or class is defined, or where a name, such as that of an option, is declared.
+    """Return the line that defines a function or class, or that declares a name, such as an option's.
 
-    Returns:
-        The line, or else that of its Environment(...); None if it is not known, or is waybench's own.
+    If there is none outside waybench, it is the line of the environment's Environment(...); None if that is unknown.
     """
-    found = None if isinstance(subject, str) else next(_author_definitions(subject), None)
-    return found or _declaration_location(environment, subject if isinstance(subject, str) else "")
+    if isinstance(subject, str):
+        return _declaration_location(environment, subject)
+    return next(_author_definitions(subject), None) or _declaration_location(environment, "")
 
 
 def _author_definitions(subject: Any) -> Iterator[CodeLocation]:
-    """Yield where the environment's author defined a function or class, also inside the kit's wrappers."""
+    """Yield the lines where the environment's author defined a function or class, also inside the kit's wrappers.
+
+    The first line is the most precise: that of the function, then of its class, then of functions that it calls.
+    """
     while isinstance(subject, partial):
         subject = subject.func
-    owner: Any = getattr(subject, "__self__", None)
-    while (base := getattr(owner, "_base", None)) is not None:  # as tools are put around a wording (`DerivedWording`)
+    owner: Any = getattr(subject, "__self__", None)  # of a method
+    while (base := getattr(owner, "_base", None)) is not None:  # a `DerivedWording` passes calls to the author's
         owner = base
         subject = getattr(owner, getattr(subject, "__name__", ""), subject)
     function: Any = unwrap(getattr(subject, "__func__", subject)) if callable(subject) else None
-    parts: list[Any] = [function, owner.__class__, subject.__class__, getattr(owner, "_question", None)]
-    if location_of_definition(function) is None:  # the kit's own, which calls the author's
-        parts += [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
-    for part in parts:
-        location = location_of_definition(getattr(part, "answer", None)) or location_of_definition(
-            part
-        )  # a question is its answer
-        if location is not None:
+    candidates: list[Any] = [function, owner.__class__, subject.__class__, getattr(owner, "_question", None)]
+    if location_of_definition(function) is None:  # a function of the kit has the author's functions in its closure
+        candidates += [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+    for candidate in candidates:
+        answer = getattr(candidate, "answer", None)  # the function of a question that its author writes
+        if (location := location_of_definition(answer) or location_of_definition(candidate)) is not None:
             yield location
 
 
 def _declaration_location(environment: AnyEnvironment, name: str) -> CodeLocation | None:
-    """Return the line in an environment's modules that declares a name, or else its Environment(...)."""
+    """Return the line in an environment's modules that declares a name, or Environment(...) for ""; None without."""
     items = environment.items
-    for source in (environment.playing.play, items.decode, items.level_of, items.make_source):
-        for path in (location.path for location in _author_definitions(source)):
+    searched_texts = (f'name="{name}"', f'"{name}"') if name else ("Environment(", "_environment(")
+    for function in (environment.playing.play, items.decode, items.level_of, items.make_source):
+        for location in _author_definitions(function):
             with suppress(OSError):
-                lines = Path(path).read_text("utf-8").splitlines()
-                for text in (f'name="{name}"', f'"{name}"') if name else ("Environment(", "_environment("):
+                lines = Path(location.path).read_text("utf-8").splitlines()
+                for text in searched_texts:
                     for number, line in enumerate(lines, start=1):
                         if text in line:
-                            return CodeLocation(path, number, "")
+                            return CodeLocation(location.path, number, "")
     return None
 
 
 @contextmanager
 def forbid_global_random_numbers() -> Generator[None]:
     """Raise a `ContractError` if a block uses the global random numbers of Python or NumPy."""
-    before = _global_random_states()
+    states_before = _global_random_states()
     yield
-    after = _global_random_states()
-    for name in after:
-        if name in before and after[name] != before[name]:
-            FOCUS.look_at()  # what was looked at last need not have drawn them
+    for name, state in _global_random_states().items():
+        if name in states_before and state != states_before[name]:
+            FOCUS.look_at()  # the last reply and subject need not have drawn the numbers
             raise ContractError(
                 f"the environment uses {name}: take all random numbers from the Stream that it is given", _CHANCE_ADVICE
             )
@@ -305,13 +320,17 @@ def _global_random_states() -> dict[str, str]:
     """Return the states of the global random generators, by name."""
     states = {"the module random": str(hash(random.getstate()))}
     if (numpy := sys.modules.get("numpy.random")) is not None:
-        states["numpy.random"] = str(numpy.get_state()[1].tobytes()[:64]) + str(numpy.get_state()[2])
+        _, key, position, *_ = numpy.get_state()
+        states["numpy.random"] = str(key.tobytes()[:64]) + str(position)
     return states
 
 
 @contextmanager
 def stop_after(seconds: float | None) -> Generator[None]:
-    """Raise `TimeoutError` in a block that takes longer, where the system can: in the main thread, not on Windows."""
+    """Raise `TimeoutError` in a block that takes longer than `seconds`; None for no limit.
+
+    There is no limit, either, on Windows and outside the main thread, where no signal can interrupt the block.
+    """
     if seconds is None or not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -319,10 +338,10 @@ def stop_after(seconds: float | None) -> Generator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         raise TimeoutError(f"it takes longer than {seconds:g} s")
 
-    before = signal.signal(signal.SIGALRM, stop)
+    previous_handler = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, previous_handler)

@@ -10,14 +10,15 @@ from waybench.core import Json
 
 BILLION = 10**9
 MILLION = 10**6
-DEEP = 10**5
+DEEP = 10**5  # brackets within each other
+_TO_FULL_WIDTH = 0xFEE0  # from the code of an ASCII character to that of its full-width form
 
 _ARABIC = str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")
 _DEVANAGARI = str.maketrans("0123456789", "०१२३४५६७८९")
 _FULLWIDTH = str.maketrans("0123456789", "".join(chr(0xFF10 + digit) for digit in range(10)))
 _MOVE = '{"direction":"up","cells":1}'
 
-_NUMBERS = {
+_NUMBER_REPLACEMENTS = {
     "a million digits": "9" * MILLION,
     "5,000 digits": "9" * 5_000,
     "a billion": str(BILLION),
@@ -32,7 +33,7 @@ _NUMBERS = {
     "full-width digits": "1".translate(_FULLWIDTH),
     "a superscript": "²",
 }
-_WORDS = {
+_WORD_REPLACEMENTS = {
     "an empty word": "",
     "a word of 900,000 letters": "w" * 900_000,
     "a surrogate": "\ud800",
@@ -58,15 +59,15 @@ BAD_JSON: tuple[Json, ...] = (
     {},
     {"": None},
 )
-"""Values that are no instance and no action of any environment, or at least not in most places."""
+"""JSON values that are no instance and no action of most environments."""
 
 
 def _plan_json(cells: str, count: int = 1) -> str:
-    """Return a plan of movements as JSON text, whose number of cells may be any text."""
-    return '{"movements":[' + ",".join([_MOVE[:-2] + cells + "}"] * count) + "]}"
+    """Return a plan of `count` movements as JSON text; the number of cells may be any text."""
+    return '{"movements":[' + ",".join([_MOVE.replace("1", cells)] * count) + "]}"
 
 
-_SHORT: dict[str, str] = {
+_SHORT_REPLIES: dict[str, str] = {
     "empty": "",
     "blank": " \t\r\n\v\f",
     "null byte": "\0",
@@ -141,7 +142,7 @@ _SHORT: dict[str, str] = {
     "broken escapes": r'{"\u12":"\x41","\uD83D":1}',
 }
 
-_LONG: dict[str, Callable[[], str]] = {
+_LONG_REPLIES: dict[str, Callable[[], str]] = {
     "a million movements": lambda: _plan_json("1", MILLION),
     "as many movements as a megabyte holds": lambda: _plan_json("1", 34_000),
     "a million digits": lambda: "9" * MILLION,
@@ -193,41 +194,44 @@ _LONG: dict[str, Callable[[], str]] = {
 }
 
 HOSTILE_REPLIES: Mapping[str, Callable[[], str]] = MappingProxyType(
-    {name: partial(str, text) for name, text in _SHORT.items()} | _LONG
+    {name: partial(str, text) for name, text in _SHORT_REPLIES.items()} | _LONG_REPLIES
 )
-"""Name -> function that returns the reply; the long ones take megabytes and are made when they are asked for."""
+"""Name -> function that returns the reply: long replies take megabytes and are not kept in memory."""
 
 
 @cache
 def hostile_length(name: str) -> int:
-    """Return the length of a hostile reply by its name; cached, as long ones are slow to make."""
+    """Return the length of a hostile reply by its name; cached, since long replies are slow to make."""
     return len(HOSTILE_REPLIES[name]())
 
 
 def hostile_variants(reply: str) -> Iterator[tuple[str, str]]:
-    """Yield (description, reply) for many damaged variants of a good reply.
+    """Yield (description, reply) for many damaged variants of a good reply, in the format of an environment.
 
     Args:
-        reply: What the environment's wording renders; its own format is attacked with it.
+        reply: A reply that the environment's wording renders.
     """
     yield from ((name, damaged) for name, damaged in _all_variants(reply) if damaged != reply)
 
 
 def _all_variants(reply: str) -> Iterator[tuple[str, str]]:
-    """Yield pairs of a description and a damaged variant of a reply."""
-    for name, number in _NUMBERS.items():
-        yield f"numbers replaced by {name}", re.sub(r"\d+", lambda _, by=number: by, reply)
-    for name, word in _WORDS.items():
-        yield f"words replaced by {name}", re.sub(r"[A-Za-z]+", lambda _, by=word: by, reply, count=2)
+    """Yield (description, reply) for all damages; some leave a reply as it is."""
+    for name, number in _NUMBER_REPLACEMENTS.items():
+        yield f"numbers replaced by {name}", re.sub(r"\d+", lambda _, new=number: new, reply)
+    for name, word in _WORD_REPLACEMENTS.items():
+        yield f"words replaced by {name}", re.sub(r"[A-Za-z]+", lambda _, new=word: new, reply, count=2)
     half = len(reply) // 2
     for name, inserted in (("a null byte", "\0"), ("a surrogate", "\udc00"), ("a joiner", "\u200d"), ("a brace", "{")):
         yield f"{name} in the middle", reply[:half] + inserted + reply[half:]
-    for cut in sorted({len(reply) * i // 16 for i in range(1, 16)}):
+    for cut in sorted({len(reply) * sixteenths // 16 for sixteenths in range(1, 16)}):
         yield f"cut off at {cut}", reply[:cut]
         yield f"begun at {cut}", reply[cut:]
     yield "in capitals", reply.upper()
     yield "in small letters", reply.lower()
-    yield "in full-width letters", "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in reply)
+    yield (
+        "in full-width letters",
+        "".join(chr(ord(character) + _TO_FULL_WIDTH) if "!" <= character <= "~" else character for character in reply),
+    )
     yield "backwards", reply[::-1]
     yield "twice", reply + reply
     yield "many times", (reply + "\n") * (900_000 // (len(reply) + 1))

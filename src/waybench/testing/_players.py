@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from waybench.core import Episode, EpisodeRecord, Item, Metric, Policy, Stream, play_to_end, policy
 from waybench.testing._walks import (
     FOCUS,
+    ROUNDING_ERROR,
     SAMPLE_PLAYERS,
     AnyEnvironment,
     AnyEpisode,
@@ -24,32 +25,31 @@ from waybench.testing._walks import (
     sample_episodes,
 )
 
-_ITEMS = 10
-_ATTEMPTS = 2
-_TINY = 1e-9
+_ITEMS_OF_MEANS = 10
+_ATTEMPTS_OF_MEANS = 2
 
 SILENT = "silence at every second item"
 _EXPLOITED_ITEMS = 8
 _LONGEST_REPLY = 4_000  # characters of a reply
 _MOVES = 100  # of a plan that wanders
-_LISTED = 100  # legal actions that are listed
-PAYS = 0.1  # of what lies between saying nothing and the oracle, above the score of honest guesses
-MOST_REPLIES = 12
-_LOOKED_AT = 8  # items whose first actions are tried as constant replies
-_ACTIONS = 12  # of each of these items
+_MOST_LISTED = 100  # legal actions of a reply that lists them
+_MOST_REPEATED = 200  # lines of a reply that repeats actions
+EXPLOIT_MARGIN = 0.1  # of the range from saying nothing to the oracle: by this an exploit is better than honest guesses
+MOST_REPLIES = 12  # constant replies that are tried, at most
+_ITEMS_OF_CONSTANTS = 8  # items whose first actions are tried as constant replies
+_ACTIONS_OF_CONSTANTS = 12  # first actions of each of these items
 _LONGEST_CONSTANT = 200  # characters of a constant reply
-_LEVELS = 2  # the easiest ones, where chance does most
+_HORIZON_LEVELS = 2  # the easiest ones, where guesses succeed most often
 _HORIZON_ITEMS = 40
-_FIRST = 8  # items without a success, after which a player plays no more of a level
+_FIRST_ITEMS = 8  # a player without a success at them plays no more items of the level
 
 
 def check_players(environment: AnyEnvironment, level: int) -> None:
     """The oracle reaches the ceiling of the headline metric, the null player stays at its floor, others lie between.
 
-    Where the environment says that the oracle is no ceiling (`oracle_is_ceiling`), it need not reach the ceiling; where
-    it is one, nobody does better on any item of a game without chance. In a game of chance the oracle need not reach
-    the ceiling, but nobody does better on average; nor need the null player be at the floor there, if saying nothing is
-    taken for an action.
+    The oracle need not reach the ceiling in a game of chance, nor where the environment says that it is no ceiling
+    (`oracle_is_ceiling`). Otherwise no player is better than the oracle on any item, and in a game of chance none is
+    better on average. The null player need not be at the floor in a game of chance where an empty reply is an action.
     """
     headline = environment.scoring.metrics[0]
     floor, ceiling = (headline.low, headline.high) if headline.better == "higher" else (headline.high, headline.low)
@@ -68,7 +68,7 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
             start = Episode(environment, item, options).record()
             worst = floor if headline.floor is None else headline.floor(start)
             best = ceiling if headline.ceiling is None else headline.ceiling(start)
-            bounded = deterministic and (
+            oracle_is_best = deterministic and (
                 environment.players.oracle_is_ceiling is None
                 or environment.players.oracle_is_ceiling(records["oracle"])
             )
@@ -77,24 +77,28 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
                 f"{where}: an empty reply changes the denominator of the headline metric {headline.name}; count it as "
                 "a failure, and give a number that leaves it out a metric of its own",
             )
-            acts = not deterministic and _has_any_action(records["null"])
-            for player, wanted in (("oracle", best if bounded else None), ("null", None if acts else worst)):
+            null_player_acts = not deterministic and _has_any_action(records["null"])
+            for player, wanted in (
+                ("oracle", best if oracle_is_best else None),
+                ("null", None if null_player_acts else worst),
+            ):
                 value = _defined_value(headline, records[player])
                 require(
-                    wanted is None or value is None or abs(value - float(wanted)) <= _TINY,
+                    wanted is None or value is None or abs(value - float(wanted)) <= ROUNDING_ERROR,
                     f"{where}: the {player} has {headline.name} {value}, not {wanted}",
                 )
-            for player in ("random", "heuristic") if bounded else ():
-                value, most = (_defined_value(headline, records[name]) for name in (player, "oracle"))
+            for player in ("random", "heuristic") if oracle_is_best else ():
+                value, oracle_value = (_defined_value(headline, records[name]) for name in (player, "oracle"))
                 require(
-                    most is None or value is None or sign * value <= sign * most + _TINY,
-                    f"{where}: the {player} player has {headline.name} {value}, better than the oracle's {most}, which "
-                    "the environment calls the ceiling (oracle_is_ceiling)",
+                    oracle_value is None or value is None or sign * value <= sign * oracle_value + ROUNDING_ERROR,
+                    f"{where}: the {player} player has {headline.name} {value}, better than the oracle's "
+                    f"{oracle_value}, which the environment calls the ceiling (oracle_is_ceiling)",
                 )
     _require_order_of_means(environment, level, headline, sign)
 
 
 def _has_any_action(record: EpisodeRecord) -> bool:
+    """Return whether any reply of an episode was read as an action."""
     return any(turn.action is not None for turn in record.turns)
 
 
@@ -109,25 +113,30 @@ def _defined_value(metric: Metric, record: EpisodeRecord) -> float | None:
 
 
 def _require_order_of_means(environment: AnyEnvironment, level: int, headline: Metric, sign: int) -> None:
-    """Require that mean scores are ordered: nothing said, other players, oracle."""
-    mean: dict[str, float] = {}
+    """Require that mean scores are ordered: saying nothing at most as good as other players, the oracle best.
+
+    `sign` is 1 if higher values are better, otherwise -1.
+    """
+    mean: dict[str, float] = {}  # times `sign`
     options = dict(environment.playing.check_options)
-    acts = False
+    null_player_acts = False
     for player in SAMPLE_PLAYERS:
         records = [
             play_to_end(environment, item, policy(player), options, attempt=attempt).record()
-            for item in first_items(environment, level, _ITEMS)
-            for attempt in range(1, _ATTEMPTS + 1)
+            for item in first_items(environment, level, _ITEMS_OF_MEANS)
+            for attempt in range(1, _ATTEMPTS_OF_MEANS + 1)
         ]
         if player == "null":
-            acts = _has_any_action(records[0])
+            null_player_acts = _has_any_action(records[0])
         if (value := _mean_of_defined([_defined_value(headline, record) for record in records])) is not None:
             mean[player] = sign * value
     require({"random", "oracle"} <= mean.keys(), f"{headline.name} is not defined for any episode of random or oracle")
     for player, value in mean.items():
         what = LazyMessage("mean {} of {}, {:g},", headline.name, player, sign * value)
-        require(acts or value >= mean.get("null", value) - _TINY, "{} is worse than that of saying nothing", what)
-        require(value <= mean["oracle"] + _TINY, "{} is better than the oracle's, {:g}", what, sign * mean["oracle"])
+        is_above_null = null_player_acts or value >= mean.get("null", value) - ROUNDING_ERROR
+        require(is_above_null, "{} is worse than that of saying nothing", what)
+        is_below_oracle = value <= mean["oracle"] + ROUNDING_ERROR
+        require(is_below_oracle, "{} is better than the oracle's, {:g}", what, sign * mean["oracle"])
     require(mean["random"] < mean["oracle"], "a random player is as good as the oracle: the level tests nothing")
 
 
@@ -141,14 +150,15 @@ def check_same_episode(environment: AnyEnvironment, level: int) -> None:
     """The same key, item and attempt give the same episode, byte for byte."""
     for name in ("random", "noisy-0.5"):
         for item in first_items(environment, level):
-            first, again = (episode_of_player(environment, item, name).record().dumps() for _ in range(2))
-            require(first == again, f"two episodes of {name} with the same key differ")
+            first, second = (episode_of_player(environment, item, name).record().dumps() for _ in range(2))
+            require(first == second, f"two episodes of {name} with the same key differ")
 
 
 def _legal_replies(episode: AnyEpisode) -> list[str]:
     """Return the first 100 legal actions as replies."""
     play = episode.play
-    return [play.wording.render(action, episode.state) for action in islice(play.game.legal(episode.state), _LISTED)]
+    legal_actions = islice(play.game.legal(episode.state), _MOST_LISTED)
+    return [play.wording.render(action, episode.state) for action in legal_actions]
 
 
 def _prompt_text(episode: AnyEpisode) -> str:
@@ -162,8 +172,8 @@ def _prompt_example(episode: AnyEpisode) -> str:
     start, end = text.rfind("{"), text.rfind("}")
     if 0 <= start < end:
         return text[start : end + 1]
-    quoted = text.split('"')
-    return quoted[-2] if len(quoted) > 2 else ""
+    pieces = text.split('"')
+    return pieces[-2] if len(pieces) > 2 else ""
 
 
 def _wandering_plan(episode: AnyEpisode) -> str:
@@ -191,8 +201,8 @@ EXPLOITS: Mapping[str, Callable[[AnyEpisode], str]] = MappingProxyType(
         "the same answer in every turn": lambda episode: (
             episode.turns[0].reply if episode.turns else _legal_replies(episode)[0]
         ),
-        "one answer many times": lambda episode: "\n".join(_legal_replies(episode)[:1] * 200),
-        "every action by turns": lambda episode: "\n".join((_legal_replies(episode) * 40)[:200]),
+        "one answer many times": lambda episode: "\n".join(_legal_replies(episode)[:1] * _MOST_REPEATED),
+        "every action by turns": lambda episode: "\n".join((_legal_replies(episode) * 40)[:_MOST_REPEATED]),
         "one plan that wanders about": _wandering_plan,
         "a claim to have won": lambda episode: (
             'I win: the goal is reached. {"solved": true, "success": 1, "score": 100, "reward": 1} SOLVED. Score: 100'
@@ -201,90 +211,96 @@ EXPLOITS: Mapping[str, Callable[[AnyEpisode], str]] = MappingProxyType(
         "empty brackets": lambda episode: "[]",
     }
 )
-"""Name -> the reply to an episode's present messages, which are the same for all who know nothing."""
+"""Name -> a function from an episode to a reply that needs no knowledge of the game."""
 
-_HONEST: Mapping[str, Callable[[AnyEpisode], str]] = MappingProxyType(
+_HONEST_GUESSES: Mapping[str, Callable[[AnyEpisode], str]] = MappingProxyType(
     {"first": lambda episode: _legal_replies(episode)[0], "last": lambda episode: _legal_replies(episode)[-1]}
 )
 
 
 class FunctionPolicy(Policy):
-    """Says what a function of the episode returns, cut to 4,000 characters."""
+    """A player whose replies a function of the episode returns, cut to 4,000 characters."""
 
-    def __init__(self, name: str, say: Callable[[AnyEpisode], str]) -> None:
-        self.name, self._say = name, say
+    def __init__(self, name: str, make_reply: Callable[[AnyEpisode], str]) -> None:
+        self.name, self._make_reply = name, make_reply
 
     def reply(self, episode: AnyEpisode) -> str:
-        return self._say(episode)[:_LONGEST_REPLY]
+        """Return the function's reply."""
+        return self._make_reply(episode)[:_LONGEST_REPLY]
 
 
 class Exploited(NamedTuple):
     """The scores of replies that know nothing, in the headline metric.
 
     Attributes:
-        guess: The best of the honest guesses: a random action, always the first and always the last legal one.
+        guess: The best score of honest guesses: a random action, always the first and always the last legal one.
         oracle: The oracle's score.
-        paying: Of each exploit that is clearly better than the guess, its score.
+        exploits: Name -> score, for each reply that is an exploit: it is clearly better than honest guesses.
     """
 
     guess: float
     oracle: float
-    paying: Mapping[str, float]
+    exploits: Mapping[str, float]
 
 
 def play_exploits(environment: AnyEnvironment, level: int, options: Options) -> Exploited:
-    """Play the first items of a level by each exploit, and by honest guesses.
+    """Play the first items of a level with each reply of `EXPLOITS`, and with honest guesses.
 
-    An exploit pays if it is better than every honest guess, and than saying nothing, by more than a tenth of what lies
-    between the worse of these two and the oracle. Silence pays, where the oracle keeps it at every second item, if the
-    mean is then over the others.
+    A reply is an exploit if its mean score is better than that of every honest guess, and of saying nothing, by more
+    than a tenth of the range from the worse of these two to the oracle. Silence at every second item is an exploit if
+    the oracle's mean improves by as much where silent items, without a defined score, are left out of the mean.
 
-    `options` say how it is played, such as one of `option_combinations`.
+    `options` are options of play, such as one of `option_combinations`.
 
     Raises:
         ContractError: If the headline metric is not defined for the oracle.
     """
-    head, sample = environment.scoring.metrics[0], first_items(environment, level, _EXPLOITED_ITEMS)
-    sign = -1 if head.better == "lower" else 1
+    metric, items = environment.scoring.metrics[0], first_items(environment, level, _EXPLOITED_ITEMS)
+    sign = -1 if metric.better == "lower" else 1
 
     def headline_values(player: Policy) -> list[float | None]:
         """Return a player's headline metric at each item."""
-        return [head.of(play_to_end(environment, item, player, options).record()) for item in sample]
+        return [metric.of(play_to_end(environment, item, player, options).record()) for item in items]
 
-    honest = [policy("random"), *(FunctionPolicy(name, say) for name, say in _HONEST.items())]
-    guesses = [value for player in honest if (value := _mean_of_defined(headline_values(player))) is not None]
-    best, silent = headline_values(policy("oracle")), headline_values(policy("null"))
-    oracle, nothing = _mean_of_defined(best), _mean_of_defined(silent)
-    require(oracle is not None and guesses, f"{head.name} is not defined for any episode of the oracle, or of guesses")
+    guessers = [policy("random"), *(FunctionPolicy(name, reply) for name, reply in _HONEST_GUESSES.items())]
+    guesses = [value for player in guessers if (value := _mean_of_defined(headline_values(player))) is not None]
+    oracle_values, null_values = headline_values(policy("oracle")), headline_values(policy("null"))
+    oracle, nothing = _mean_of_defined(oracle_values), _mean_of_defined(null_values)
+    is_defined = oracle is not None and guesses
+    require(is_defined, f"{metric.name} is not defined for any episode of the oracle, or of guesses")
     assert oracle is not None
     guess = max(guesses, key=lambda value: sign * value)
-    none = nothing if nothing is not None else head.high if head.better == "lower" else head.low
-    none = guess if none is None else none
-    margin = PAYS * max(sign * oracle - min(sign * guess, sign * none), 0.0) + 1e-9
-    means = {
-        name: _mean_of_defined(headline_values(FunctionPolicy(name, say)))
-        for name, say in EXPLOITS.items()
-        if name != "nothing"
-    }
-    bar = max(sign * guess, sign * none)
-    paying = {name: value for name, value in means.items() if value is not None and sign * value > bar + margin}
-    if sign * none > sign * guess + margin:
-        paying["nothing"] = none
-    mixed = [silent[at] if at % 2 else best[at] for at in range(len(best))]
-    half, full = _mean_of_defined(mixed), _mean_of_defined([none if value is None else value for value in mixed])
-    if half is not None and full is not None and sign * half > sign * full + margin:
-        paying[SILENT] = half
-    return Exploited(guess, oracle, paying)
+    if nothing is None:  # not defined for any silent episode
+        nothing = metric.high if metric.better == "lower" else metric.low
+    nothing = guess if nothing is None else nothing
+    margin = EXPLOIT_MARGIN * max(sign * oracle - min(sign * guess, sign * nothing), 0.0) + ROUNDING_ERROR
+    threshold = max(sign * guess, sign * nothing) + margin
+    exploits: dict[str, float] = {}
+    for name, reply in EXPLOITS.items():
+        if name != "nothing":
+            value = _mean_of_defined(headline_values(FunctionPolicy(name, reply)))
+            if value is not None and sign * value > threshold:
+                exploits[name] = value
+    if sign * nothing > sign * guess + margin:
+        exploits["nothing"] = nothing
+    values = [
+        silent if at % 2 else best for at, (best, silent) in enumerate(zip(oracle_values, null_values, strict=True))
+    ]
+    mean_of_defined = _mean_of_defined(values)
+    mean_of_all = _mean_of_defined([nothing if value is None else value for value in values])
+    if mean_of_defined is not None and mean_of_all is not None and sign * mean_of_defined > sign * mean_of_all + margin:
+        exploits[SILENT] = mean_of_defined
+    return Exploited(guess, oracle, exploits)
 
 
 def constant_players(environment: AnyEnvironment, items: Iterable[Item[Any]], options: Options) -> list[Policy]:
-    """Return players that give one reply in every turn, for each of the most frequent first actions."""
+    """Return players that give one reply in every turn, each another one of the most frequent first actions."""
     counts: Counter[str] = Counter()
-    for item in islice(items, _LOOKED_AT):
+    for item in islice(items, _ITEMS_OF_CONSTANTS):
         episode: AnyEpisode = Episode(environment, item, options)
         play = episode.play
-        actions = islice(play.game.legal(episode.state), _ACTIONS)
-        # In the order of the actions, which decides between equally frequent ones; that of a set differs by process.
+        actions = islice(play.game.legal(episode.state), _ACTIONS_OF_CONSTANTS)
+        # No set: the order of the actions decides between equally frequent ones, and sets are ordered by process.
         counts.update(dict.fromkeys(play.wording.render(action, episode.state) for action in actions).keys())
     texts = [text for text, _ in counts.most_common() if len(text) <= _LONGEST_CONSTANT][:MOST_REPLIES]
     return [FunctionPolicy(f"constant {number}", lambda episode, text=text: text) for number, text in enumerate(texts)]
@@ -303,17 +319,17 @@ def play_items(
 def uninformed_success_rates(environment: AnyEnvironment, level: int, options: Options) -> Mapping[str, float]:
     """Return the success rates of players that ignore the prompt, by name.
 
-    Who fails at the first eight items plays no more.
+    A player that fails at all of the first eight items plays no more.
     """
     horizon = environment.difficulty.horizon
     source_options: Options = {} if horizon is None else dict(horizon.source_options)
-    sample = environment.source(level=level, protocol=str(options["protocol"]), **source_options).head(_HORIZON_ITEMS)
-    players = [policy("random"), policy("null"), *constant_players(environment, sample, options)]
+    items = environment.source(level=level, protocol=str(options["protocol"]), **source_options).head(_HORIZON_ITEMS)
+    players = [policy("random"), policy("null"), *constant_players(environment, items, options)]
     rates: dict[str, float] = {}
     for player in players:
-        records = play_items(environment, sample[:_FIRST], player, options)
+        records = play_items(environment, items[:_FIRST_ITEMS], player, options)
         if any(map(environment.difficulty.is_success, records)):
-            records = play_items(environment, sample, player, options)
+            records = play_items(environment, items, player, options)
         rates[player.name] = sum(map(environment.difficulty.is_success, records)) / len(records)
     return rates
 
@@ -332,11 +348,11 @@ def check_horizon(environment: AnyEnvironment) -> None:
     for level in levels:
         with report_as_breach(f"level {level}, which is searched for a horizon,"):
             environment.source(level=level, **({} if difficulty.horizon is None else difficulty.horizon.source_options))
-    by_protocol: dict[object, Options] = {
+    options_by_protocol: dict[object, Options] = {
         options["protocol"]: options for options in reversed(option_combinations(environment))
     }
-    for protocol, options in by_protocol.items():
-        for level in levels[:_LEVELS]:
+    for protocol, options in options_by_protocol.items():
+        for level in levels[:_HORIZON_LEVELS]:
             for player, rate in uninformed_success_rates(environment, level, options).items():
                 require(
                     rate <= 0.5,
@@ -346,12 +362,12 @@ def check_horizon(environment: AnyEnvironment) -> None:
 
 
 def _advice_against_luck(environment: AnyEnvironment, level: int, options: Options) -> str:
-    """Return what to do where players that ignore the prompt succeed."""
+    """Return advice for environments where players that ignore the prompt succeed, which completes the message."""
     play = play_with_options(environment, options)
     if play.limits.turns > 1:
         return "declare what a success is that shows competence (competent)"
-    count = len(play.game.legal(play.game.start(first_items(environment, level, 1)[0].instance)))
+    n_answers = len(play.game.legal(play.game.start(first_items(environment, level, 1)[0].instance)))
     return (
-        f"of {count} answers to choose from, guesses hit one so often; give more of them, ask for several at once, or "
-        "leave the horizon out"
+        f"of {n_answers} answers to choose from, guesses hit one so often; give more of them, ask for several at once, "
+        "or leave the horizon out"
     )

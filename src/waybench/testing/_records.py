@@ -29,6 +29,7 @@ from waybench.core import (
 from waybench.testing._walks import (
     FOCUS,
     ITEMS,
+    ROUNDING_ERROR,
     AnyEnvironment,
     AnyEpisode,
     ContractError,
@@ -46,10 +47,10 @@ from waybench.testing._walks import (
     sample_episodes,
 )
 
-_LONG = 100_000  # steps
+_ALL_STEPS = 100_000  # more than any action has
 _PREFIXES = ("oracle:1", "oracle:-1", "random:1+oracle:1", "oracle:2+noisy-0.5:2")
-_PLAYERS = ("oracle", "noisy-0.5", "null")
-_HOSTILE = (
+_PROBED_PLAYERS = ("oracle", "noisy-0.5", "null")
+_HOSTILE_ANSWERS = (  # to belief probes; {name} stands for the name of the belief, and {{ for {
     "",
     "{",
     "[]",
@@ -64,7 +65,7 @@ _HOSTILE = (
 def _finished_episodes(
     environment: AnyEnvironment, level: int, count: int = 2
 ) -> Iterator[tuple[AnyEpisode, LazyMessage]]:
-    """Yield (episode, label) for every kind of player and for episodes that no player brings about."""
+    """Yield (episode, label) for every kind of player, and for episodes that end as no player's would."""
     for options in option_combinations(environment):
         for item in first_items(environment, level, count):
             FOCUS.look_at(item.id)
@@ -81,11 +82,11 @@ def _record_through_json(episode: AnyEpisode) -> EpisodeRecord:
 def _require_replay(environment: AnyEnvironment, episode: AnyEpisode, label: LazyMessage) -> None:
     """Require that an episode's record replays to the same record and the same messages."""
     try:
-        again = replay(environment, _record_through_json(episode), by_hand=episode.player == "guided")
+        replayed = replay(environment, _record_through_json(episode), by_hand=episode.player == "guided")
     except (ReplayError, DataError) as error:
         raise ContractError(f"{label}: the record does not replay: {error}") from error
-    require(again.record().dumps() == episode.record().dumps(), "{}: the replay's record is another one", label)
-    require(again.messages == episode.messages, "{}: the replay's messages are others", label)
+    require(replayed.record().dumps() == episode.record().dumps(), "{}: the replay's record is another one", label)
+    require(replayed.messages == episode.messages, "{}: the replay's messages are others", label)
 
 
 def check_replay(environment: AnyEnvironment, level: int) -> None:
@@ -98,26 +99,27 @@ def check_replay(environment: AnyEnvironment, level: int) -> None:
 
 
 def _odd_episodes(environment: AnyEnvironment, item: Any, options: Options) -> list[AnyEpisode]:
-    """Return episodes that no player brings about: unplayed, broken off, refused, guided."""
-    untouched: AnyEpisode = Episode(environment, item, options, player="nobody")
-    broken: AnyEpisode = Episode(environment, item, options, player="broken off")
-    broken.step(Reply("", usage=Usage(3, 2, 1, 0, 0.25)))
-    if not broken.done:
-        broken.step(Reply("cut o", "truncated"))
-    if not broken.done:
-        broken.end(End.INFRASTRUCTURE, "the provider did not answer")
-    refusing: AnyEpisode = Episode(environment, item, options, player="refusing")
-    while not refusing.done:
-        refusing.step(Reply("I cannot help with that.", "refused"))
+    """Return episodes that end as no player's would: unplayed, broken off, refused, guided by a teacher."""
+    unplayed: AnyEpisode = Episode(environment, item, options, player="nobody")
+    broken_off: AnyEpisode = Episode(environment, item, options, player="broken off")
+    broken_off.step(Reply("", usage=Usage(3, 2, 1, 0, 0.25)))
+    if not broken_off.done:
+        broken_off.step(Reply("cut o", "truncated"))
+    if not broken_off.done:
+        broken_off.end(End.INFRASTRUCTURE, "the provider did not answer")
+    refused: AnyEpisode = Episode(environment, item, options, player="refusing")
+    while not refused.done:
+        refused.step(Reply("I cannot help with that.", "refused"))
     guided: AnyEpisode = Episode(environment, item, options, attempt=2, player="guided")
     while not guided.done:
-        oracle = environment.players.policies["oracle"](guided.state, Stream("contract", "teacher", len(guided.turns)))
-        guided.step("I do not know", oracle)
-    return [untouched, broken, refusing, guided]
+        rng = Stream("contract", "teacher", len(guided.turns))
+        action = environment.players.policies["oracle"](guided.state, rng)
+        guided.step("I do not know", action)
+    return [unplayed, broken_off, refused, guided]
 
 
 def check_tampering(environment: AnyEnvironment, level: int) -> None:
-    """A record in which anything that happened was changed does not replay."""
+    """A record in which any part was changed does not replay."""
     for item in first_items(environment, level, 2):
         stumbling = play_to_end(environment, item, StumblingPolicy(), dict(environment.playing.check_options))
         for episode in (episode_of_player(environment, item, "oracle"), stumbling):
@@ -127,7 +129,7 @@ def check_tampering(environment: AnyEnvironment, level: int) -> None:
 
 
 def _require_tampering_noticed(environment: AnyEnvironment, records: dict[str, EpisodeRecord], where: str) -> None:
-    """Require that no tampered record, by description, can be replayed."""
+    """Require that none of these tampered records, by description, can be replayed."""
     for name, record in records.items():
         with require_one_line_refusal(
             ReplayError, name, message_if_accepted=f"{where}: a record with {name} replays without error"
@@ -136,7 +138,7 @@ def _require_tampering_noticed(environment: AnyEnvironment, records: dict[str, E
 
 
 def _tampered_records(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
-    """Return a record with one part changed in many ways, by description."""
+    """Return copies of a record that each have one part changed, by description."""
     last = record.turns[-1]
     other_outcome = Outcome.UNPARSED if last.outcome is not Outcome.UNPARSED else Outcome.OK
     other_end = End.FAILED if record.end is not End.FAILED else End.SOLVED
@@ -174,21 +176,21 @@ def _tampered_records(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
 def check_failures(environment: AnyEnvironment, level: int) -> None:
     """Every failed episode, of every kind of player, has one declared kind of failure, and no other episode has any.
 
-    The one exception are episodes that go on to their limit on turns, where that is no failure. A first error is of a
-    declared kind, too, and in a turn of the record.
+    Only an episode that went on to its limit on turns may have no kind of failure, where that is no failure. A first
+    error is of a declared kind, too, and in a turn of the record.
     """
     scoring = environment.scoring
-    kinds = {kind.name for kind in scoring.failure_kinds}
-    errors = scoring.first_errors.all_kinds if scoring.first_errors is not None else ()
-    require_distinct([kind.name for kind in errors], "kinds of first errors")
+    kind_names = {kind.name for kind in scoring.failure_kinds}
+    error_kinds = scoring.first_errors.all_kinds if scoring.first_errors is not None else ()
+    require_distinct([kind.name for kind in error_kinds], "kinds of first errors")
     for episode, what in _finished_episodes(environment, level):
         if episode.player == "guided":
-            continue  # its end is the teacher's merit
+            continue  # the teacher's actions led to its end
         record = _record_through_json(episode)
         with report_as_breach(LazyMessage("{}: failure", what)):
             kind, error = scoring.failure_of(record), scoring.first_error_of(record)
         require(
-            error is None or (error.kind in errors and error.step >= 1 and 0 <= error.turn < len(record.turns)),
+            error is None or (error.kind in error_kinds and error.step >= 1 and 0 <= error.turn < len(record.turns)),
             "{}: the first error is {}",
             what,
             error,
@@ -201,7 +203,7 @@ def check_failures(environment: AnyEnvironment, level: int) -> None:
             require(record.end is End.TURN_LIMIT, "{}: it failed ({}) and has no kind of failure", what, record.end)
         else:
             require(
-                kind.name in kinds,
+                kind.name in kind_names,
                 "{}: the kind of failure {!r} is not declared: give it to `Scoring.failures`",
                 what,
                 kind.name,
@@ -209,26 +211,27 @@ def check_failures(environment: AnyEnvironment, level: int) -> None:
 
 
 def check_action_turns(environment: AnyEnvironment, level: int) -> None:
-    """Turns that have to name an action are turns of the record, and no reply to another turn can be wrong.
+    """Turns that have to name an action are turns of the record, and no reply in another turn can be wrong.
 
-    Other turns can be refused or cut off all the same.
+    Replies in other turns can be refused or cut off all the same.
     """
-    wrong = (Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
+    wrong_outcomes = (Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
     for episode, what in _finished_episodes(environment, level):
         record = _record_through_json(episode)
-        turns = {id(turn): turn for turn in record.turns}
+        other_turns = {id(turn): turn for turn in record.turns}
         for turn in environment.playing.action_turns(record):
-            require(turns.pop(id(turn), None), "{}: action_turns gives what is no turn, or one twice", what)
-        for turn in turns.values():
-            require(turn.outcome not in wrong, "{}: action_turns leaves out a turn that is {}", what, turn.outcome)
+            require(other_turns.pop(id(turn), None), "{}: action_turns gives what is no turn, or one twice", what)
+        for turn in other_turns.values():
+            is_wrong = turn.outcome in wrong_outcomes
+            require(not is_wrong, "{}: action_turns leaves out a turn that is {}", what, turn.outcome)
 
 
 def check_metrics(environment: AnyEnvironment, level: int) -> None:
-    """Every metric and series, of every kind of episode, is None or has numbers within the range of its record.
+    """In every kind of episode a metric is None or a number, and a series has numbers, within the record's range.
 
     Every axis of difficulty has a number above 0 for some of these episodes.
     """
-    known = dict.fromkeys((axis.name for axis in environment.difficulty.axes), False)
+    has_values = dict.fromkeys((axis.name for axis in environment.difficulty.axes), False)
     for episode, _ in _finished_episodes(environment, level):
         record = _record_through_json(episode)
         for series in environment.scoring.series:
@@ -249,22 +252,24 @@ def check_metrics(environment: AnyEnvironment, level: int) -> None:
             FOCUS.look_at(subject=axis.name)
             with report_as_breach(LazyMessage("axis {!r}", axis.name)):
                 value = axis.of(record)
-            known[axis.name] |= value is not None
+            has_values[axis.name] |= value is not None
             require(value is None or 0 < value < math.inf, "axis {!r} is {!r}, not above 0", axis.name, value)
-    for name, is_known in known.items():
+    for name, has_value in has_values.items():
         FOCUS.look_at(subject=name)
-        require(is_known, "axis {!r} is None for every item: a proof_axis has the name of a field of the proof", name)
+        require(has_value, "axis {!r} is None for every item: a proof_axis has the name of a field of the proof", name)
 
 
 def require_within_range(metric: Bounded, record: EpisodeRecord, value: float, label: LazyMessage) -> None:
-    """Require that a metric's value is within its range for a record."""
+    """Require that a metric's value is within its range for a record, and the range within its bounds for all."""
     low, high = metric.range_of(record)
     require(metric.unbounded or None not in (low, high), "{} has no bounds and does not say why (unbounded)", label)
-    for declared, bound, is_low in ((metric.low, low, True), (metric.high, high, False)):
-        beyond = bound is None or (declared is not None and (bound < declared if is_low else bound > declared))
-        require(declared is None or not beyond, "{}: its range {} to {} goes beyond {}", label, low, high, declared)
-    require(low is None or value >= low - 1e-9, "{} is {}, below {}", label, value, low)
-    require(high is None or value <= high + 1e-9, "{} is {}, above {}", label, value, high)
+    problem = "{}: its range {} to {} goes beyond {}"
+    if metric.low is not None:
+        require(low is not None and not low < metric.low, problem, label, low, high, metric.low)
+    if metric.high is not None:
+        require(high is not None and not high > metric.high, problem, label, low, high, metric.high)
+    require(low is None or value >= low - ROUNDING_ERROR, "{} is {}, below {}", label, value, low)
+    require(high is None or value <= high + ROUNDING_ERROR, "{} is {}, above {}", label, value, high)
 
 
 def check_prefix(environment: AnyEnvironment, level: int) -> None:
@@ -275,8 +280,8 @@ def check_prefix(environment: AnyEnvironment, level: int) -> None:
     """
     options = dict(environment.playing.check_options)
     for item in first_items(environment, level, 2):
-        full = episode_of_player(environment, item, "oracle")
-        if full.limits.turns < 2:
+        full_episode = episode_of_player(environment, item, "oracle")
+        if full_episode.limits.turns < 2:
             where = f"item {item.id}: an episode of one turn"
             with require_one_line_refusal(UsageError, where, message_if_accepted=f"{where} takes a prefix"):
                 play_to_end(environment, item, policy("oracle"), {**options, PREFIX: "oracle:1"})
@@ -284,19 +289,20 @@ def check_prefix(environment: AnyEnvironment, level: int) -> None:
         _check_cut(environment, item, options)
         for prefix in _PREFIXES:
             what = LazyMessage("item {}, prefix {}", item.id, prefix)
-            prefixed = {**options, PREFIX: prefix}
-            for way in (prefixed, {**prefixed, INTERFACE: TOOLS}):
-                _check_handed_over(Episode(environment, item, way), what)
+            prefix_options = {**options, PREFIX: prefix}
+            for options_of_play in (prefix_options, {**prefix_options, INTERFACE: TOOLS}):
+                _check_handed_over(Episode(environment, item, options_of_play), what)
             for player in (policy("oracle"), StumblingPolicy(), policy("null")):
-                episode = play_to_end(environment, item, player, prefixed)
+                episode = play_to_end(environment, item, player, prefix_options)
                 _check_prefixed_episode(environment, episode, what)
-                if prefix.startswith("oracle") and "+" not in prefix and player.name == "oracle":
-                    require(
-                        episode.end_reason == full.end_reason, "{}: the oracle ends in {}", what, episode.end_reason
-                    )
-                    is_cut = episode.turns[0].reply != full.turns[0].reply
+                is_oracle_alone = prefix.startswith("oracle") and "+" not in prefix and player.name == "oracle"
+                if is_oracle_alone:
+                    end = episode.end_reason
+                    require(end == full_episode.end_reason, "{}: the oracle ends in {}", what, end)
+                    # A plan of several steps can be cut by the prefix; then the turns are others.
+                    is_cut = episode.turns[0].reply != full_episode.turns[0].reply
                     turns = [turn._replace(prefix="") for turn in episode.turns]
-                    require(is_cut or turns == list(full.turns), "{}: the oracle goes on in another way", what)
+                    require(is_cut or turns == list(full_episode.turns), "{}: the oracle goes on in another way", what)
         record = play_to_end(environment, item, policy("oracle"), {**options, PREFIX: "oracle:1"}).record()
         if record.turns[0].prefix:  # otherwise the only step would end the episode
             _require_tampering_noticed(environment, _records_with_tampered_prefix(record), f"item {item.id}")
@@ -310,10 +316,11 @@ def _check_cut(environment: AnyEnvironment, item: Any, options: dict[str, Any]) 
         environment.players.policies["oracle"](episode.state, Stream("contract", "cut")),
         *sample_actions(game, episode.state),
     ):
-        uncut, steps = game.cut(action, _LONG)
-        require(uncut == action and steps >= 1, "the action {} is cut to {}", action, uncut)
-        for most in (1, steps - 1 or 1):
-            require(1 <= game.cut(action, most)[1] <= most, "{} is cut to more than {}", action, most)
+        uncut, n_steps = game.cut(action, _ALL_STEPS)
+        require(uncut == action and n_steps >= 1, "the action {} is cut to {}", action, uncut)
+        for most_steps in (1, n_steps - 1 or 1):
+            _, steps_left = game.cut(action, most_steps)
+            require(1 <= steps_left <= most_steps, "{} is cut to more than {}", action, most_steps)
 
 
 def _check_handed_over(episode: AnyEpisode, label: LazyMessage) -> None:
@@ -322,18 +329,20 @@ def _check_handed_over(episode: AnyEpisode, label: LazyMessage) -> None:
     messages = episode.messages
     require(messages[-1].role == "user", "{}: the last message is {}", label, messages[-1].role)
     if episode.play.wording.memory.kind == "chat":
-        opening = len(episode.record().opening)
-        roles = [message.role for message in messages[opening:]]
+        n_opening = len(episode.record().opening)
+        roles = [message.role for message in messages[n_opening:]]
         require(roles == ["assistant", "user"] * len(episode.turns), "{}: the chat goes on with {}", label, roles)
 
 
 def _check_prefixed_episode(environment: AnyEnvironment, episode: AnyEpisode, label: LazyMessage) -> None:
     """Require that a finished episode with a prefix marks its turns, and that its record replays."""
     record = episode.record()
-    before = len(record.turns) - len(turns_without_prefix(record.turns))
-    require(before < len(record.turns), "{}: the prefix ends the episode", label)
-    require(all(turn.prefix for turn in record.turns[:before]), "{}: a turn after the hand-over is marked", label)
-    require(not any(turn.usage for turn in record.turns[:before]), "{}: a turn of the prefix has usage", label)
+    n_prefix_turns = len(record.turns) - len(turns_without_prefix(record.turns))
+    require(n_prefix_turns < len(record.turns), "{}: the prefix ends the episode", label)
+    require(
+        all(turn.prefix for turn in record.turns[:n_prefix_turns]), "{}: a turn after the hand-over is marked", label
+    )
+    require(not any(turn.usage for turn in record.turns[:n_prefix_turns]), "{}: a turn of the prefix has usage", label)
     _require_replay(environment, episode, label)
     for metric in environment.scoring.metrics:
         value = metric.of(record)
@@ -341,56 +350,56 @@ def _check_prefixed_episode(environment: AnyEnvironment, episode: AnyEpisode, la
             require_within_range(
                 metric, record, value, LazyMessage("metric {} of {}, {}", metric.name, episode.player, label)
             )
-    environment.scoring.failure_of(record)
+    environment.scoring.failure_of(record)  # it must not raise an exception
     error = environment.scoring.first_error_of(record)
-    require(error is None or error.turn >= before, "{}: the first error is one of the prefix", label)
+    require(error is None or error.turn >= n_prefix_turns, "{}: the first error is one of the prefix", label)
 
 
 def _records_with_tampered_prefix(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
-    """Return a record with its prefix changed in many ways, by description."""
+    """Return copies of a record that each have another part of its prefix changed, by description."""
     first, later = record.turns[0], record.turns[1:]
-    without = {name: value for name, value in record.options.items() if name != PREFIX}
+    options_without_prefix = {name: value for name, value in record.options.items() if name != PREFIX}
     return {
         "another reply in the prefix": replace(record, turns=(first._replace(reply=first.reply + " "), *later)),
         "a turn of the prefix that has no mark": replace(record, turns=(first._replace(prefix=""), *later)),
         "another player of the prefix": replace(record, turns=(first._replace(prefix="random"), *later)),
         "no turn of the prefix": replace(record, turns=later),
-        "no prefix among its options": replace(record, options=without),
+        "no prefix among its options": replace(record, options=options_without_prefix),
         "another prefix": replace(record, options={**record.options, PREFIX: "oracle:0"}),
     }
 
 
 def check_beliefs(environment: AnyEnvironment, level: int) -> None:
-    """What a belief probe asks for has one right answer, which reads back, and the record of it replays."""
+    """The question of a belief probe has one right answer, which is read back, and records with probes replay."""
     beliefs = environment.probes
     require_distinct([belief.name for belief in beliefs], "names of beliefs")
     if not beliefs:
         return
-    probed: set[str] = set()
+    probed_names: set[str] = set()
     for options in option_combinations(environment):
         for item in first_items(environment, level, 2):
-            for player in _PLAYERS:
-                who = policy(player)
-                episode: AnyEpisode = Episode(environment, item, options, player=player)
-                what = LazyMessage("{}, item {}, {}", options, item.id, player)
+            for player_name in _PROBED_PLAYERS:
+                player = policy(player_name)
+                episode: AnyEpisode = Episode(environment, item, options, player=player_name)
+                what = LazyMessage("{}, item {}, {}", options, item.id, player_name)
                 while not episode.done:
-                    _check_probes(episode, probed, who, what)
-                    episode.step(who.reply(episode))
+                    _check_probes(episode, probed_names, player, what)
+                    episode.step(player.reply(episode))
                 _require_replay(environment, episode, what)
-    missing = [belief.name for belief in beliefs if belief.name not in probed]
+    missing = [belief.name for belief in beliefs if belief.name not in probed_names]
     require(not missing, f"beliefs that are never asked for: {missing}")
 
 
 def _check_probes(episode: AnyEpisode, probed_names: set[str], player: Any, label: LazyMessage) -> None:
-    """Ask the player all belief probes of a turn, and check right and hostile answers."""
+    """Ask the player all belief probes of a turn, check right and hostile answers, and add to `probed_names`."""
     for belief in episode.beliefs:
         probed_names.add(belief.name)
         value = belief.expected(episode.state)
-        right = belief.parse(belief.render(value))
-        require(right == value, "{}: the right answer for {} is read as {!r}", label, belief.name, right)
+        parsed = belief.parse(belief.render(value))
+        require(parsed == value, "{}: the right answer for {} is read as {!r}", label, belief.name, parsed)
         if belief.share is not None:
             require(belief.share(value, value) == 1.0, "{}: the share of the right answer for {}", label, belief.name)
-        for text in _HOSTILE:
+        for text in _HOSTILE_ANSWERS:
             reply = text.format(name=belief.name) if "{{" in text else text
             answer = belief.parse(reply)
             require(answer != value, "{}: {} takes {!r} for the right answer", label, belief.name, reply)

@@ -30,6 +30,7 @@ from waybench.testing._hostile import BAD_JSON
 from waybench.testing._walks import (
     FOCUS,
     MANY,
+    ROUNDING_ERROR,
     SAMPLE_PLAYERS,
     AnyEnvironment,
     Brief,
@@ -51,21 +52,22 @@ from waybench.testing._walks import (
     sample_states,
 )
 
-_DONE = (Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
-_OF_TRANSITIONS = (*_DONE, Outcome.UNPARSED)
+_ACTION_OUTCOMES = (Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
+_TRANSITION_OUTCOMES = (*_ACTION_OUTCOMES, Outcome.UNPARSED)
 
-_SET = 10  # items of a set that are compared with others
-_PLACES = 60  # places of an instance that are spoilt
-_NUMBERS = (1, 2)
-_HUGE = 10**9  # a level, which may be refused, and with which no source begins to draw
+_SET_SIZE = 10  # items of a set that are compared with others
+_DAMAGED_PARTS = 60  # parts of a JSON value that are damaged, at most
+_ISOMORPH_NUMBERS = (1, 2)
+_HUGE_LEVEL = 10**9
 
 
 def check_start(environment: AnyEnvironment, level: int) -> None:
     """Every item starts in the same legal state each time, and there is something to do."""
     for game, item in games_and_items(environment, level):
-        state, again = game.start(item.instance), game.start(item.instance)
+        state, second_state = game.start(item.instance), game.start(item.instance)
         require_frozen(state, LazyMessage("item {}: the first state", item.id))
-        require(state == again and hash(state) == hash(again), f"item {item.id}: start gave two different states")
+        is_same = state == second_state and hash(state) == hash(second_state)
+        require(is_same, f"item {item.id}: start gave two different states")
         require(game.terminal(state) is None, f"item {item.id}: the game is over before the first turn")
         require(game.legal(state), f"item {item.id}: there is no legal action at the start")
 
@@ -74,29 +76,29 @@ def check_apply(environment: AnyEnvironment, level: int) -> None:
     """`apply` leaves its input as it was, gives the same for the same stream, and takes any action without raising."""
     for game, item in games_and_items(environment, level):
         original = copy.deepcopy(item.instance)
-        visited = sample_states(environment, item, game)
+        states = sample_states(environment, item, game)
         require(item.instance == original, "item {}: apply changed its input: the instance is another one", item.id)
-        elsewhere = dict.fromkeys(action for state in visited for action in sample_actions(game, state, 2))
-        for state in visited:
+        actions_of_states = dict.fromkeys(action for state in states for action in sample_actions(game, state, 2))
+        for state in states:
             if game.terminal(state):
                 continue
             legal = sample_actions(game, state, MANY)
             FOCUS.look_at(subject=game.legal)
             require(legal == sample_actions(game, state, MANY), f"item {item.id}: legal gave two different lists")
             require(len(legal) == len(set(legal)), "item {}: legal lists an action twice: {}", item.id, Brief(legal))
-            before, tried = copy.deepcopy(state), dict.fromkeys(sample_actions(game, state))
-            for action in tried:
-                step = _checked_transition(game, state, action, before)
+            state_copy, legal_actions = copy.deepcopy(state), dict.fromkeys(sample_actions(game, state))
+            for action in legal_actions:
+                transition = _checked_transition(game, state, action, state_copy)
                 require(
-                    step.outcome not in (Outcome.ILLEGAL, Outcome.UNPARSED),
+                    transition.outcome not in (Outcome.ILLEGAL, Outcome.UNPARSED),
                     "item {}: {} is listed, but {}",
                     item.id,
                     Brief(action),
-                    step.outcome,
+                    transition.outcome,
                 )
-            for action in elsewhere:
-                if action not in tried:
-                    _checked_transition(game, state, action, before)
+            for action in actions_of_states:  # legal in another state, perhaps not in this one
+                if action not in legal_actions:
+                    _checked_transition(game, state, action, state_copy)
 
 
 def _checked_transition(game: Game[Any, Any, Any], state: Any, action: Any, state_copy: Any) -> Transition[Any]:
@@ -106,14 +108,14 @@ def _checked_transition(game: Game[Any, Any, Any], state: Any, action: Any, stat
     hash_before = hash(state)
     require_frozen(action, what)
     with report_as_breach(what):
-        first, again, other = (game.apply(state, action, Stream("contract", draw)) for draw in (1, 1, 2))
+        first, same_stream, other_stream = (game.apply(state, action, Stream("contract", draw)) for draw in (1, 1, 2))
     require(state == state_copy and hash(state) == hash_before, "{} changed its input", what)
-    require(first == again, "{} gave two results for one random stream", what)
+    require(first == same_stream, "{} gave two results for one random stream", what)
     if game.properties.deterministic:
-        require(first == other, "{} depends on chance, but properties.deterministic is true", what)
+        require(first == other_stream, "{} depends on chance, but properties.deterministic is true", what)
     require_frozen(first.state, LazyMessage("{}: the new state", what))
     require(
-        first.outcome in _OF_TRANSITIONS,
+        first.outcome in _TRANSITION_OUTCOMES,
         "{}: the outcome is {!r}, not ok, illegal, unproductive or unparsed",
         what,
         first.outcome,
@@ -147,7 +149,7 @@ def check_terminal(environment: AnyEnvironment, level: int) -> None:
 
 
 def check_action_codec(environment: AnyEnvironment, level: int) -> None:
-    """Actions survive encode, JSON and decode, and so do spoilt ones."""
+    """Actions, perturbed ones too, survive encode, JSON and decode."""
     for game, item in games_and_items(environment, level):
         for number, state in enumerate(sample_states(environment, item, game)):
             if game.terminal(state):
@@ -156,12 +158,12 @@ def check_action_codec(environment: AnyEnvironment, level: int) -> None:
             rng = Stream("contract", "codec", number)
             best = environment.players.policies["oracle"](state, rng)
             require(game.perturb(state, best, 0.0, rng) == best, "perturb changed an action at rate 0")
-            spoilt = [game.perturb(state, best, rate, rng) for rate in (0.5, 1.0)]
-            for action in [best, *spoilt, *sample_actions(game, state)]:
+            perturbed = [game.perturb(state, best, rate, rng) for rate in (0.5, 1.0)]
+            for action in [best, *perturbed, *sample_actions(game, state)]:
                 FOCUS.look_at(subject=game.decode)
                 text = _strict_json_text(game.encode(action), LazyMessage("encode({})", Brief(action)))
-                back = game.decode(json.loads(text))
-                require(back == action, "{} came back from {} as {}", Brief(action), text[:100], Brief(back))
+                decoded = game.decode(json.loads(text))
+                require(decoded == action, "{} came back from {} as {}", Brief(action), text[:100], Brief(decoded))
 
 
 def check_properties(environment: AnyEnvironment, level: int) -> None:
@@ -176,26 +178,26 @@ def check_properties(environment: AnyEnvironment, level: int) -> None:
     for item in first_items(environment, level):
         for player in (*map(policy, SAMPLE_PLAYERS), StumblingPolicy()):
             episode = play_to_end(environment, item, player, dict(environment.playing.check_options))
-            counted = sum(limits.invalid == "turn" or turn.outcome in _DONE for turn in episode.turns)
+            n_turns = sum(limits.invalid == "turn" or turn.outcome in _ACTION_OUTCOMES for turn in episode.turns)
             require(
-                properties.turns is None or counted <= properties.turns,
-                f"item {item.id}: {episode.player} played {counted} turns; properties.turns is {properties.turns}",
+                properties.turns is None or n_turns <= properties.turns,
+                f"item {item.id}: {episode.player} played {n_turns} turns; properties.turns is {properties.turns}",
             )
             total = sum(turn.reward for turn in episode.turns)
             require(
-                low - 1e-9 <= total <= high + 1e-9,
+                low - ROUNDING_ERROR <= total <= high + ROUNDING_ERROR,
                 f"item {item.id}: {episode.player}'s rewards sum to {total}; properties.reward is {properties.reward}",
             )
 
 
 def check_source(environment: AnyEnvironment, level: int) -> None:
-    """An item never depends on another one, and says where it belongs."""
-    head = environment.source(level=level).head(_SET)
+    """An item never depends on items drawn before it, and has the key, level and index of its place in the source."""
+    items = environment.source(level=level).head(_SET_SIZE)
     backwards = environment.source(level=level)
-    for index in reversed(range(_SET)):
-        item = head[index]
-        alone = environment.source(level=level).item(index)
-        require(alone == item, f"item {index} made alone is not item {index} of the first {_SET}")
+    for index in reversed(range(_SET_SIZE)):
+        item = items[index]
+        item_of_new_source = environment.source(level=level).item(index)
+        require(item_of_new_source == item, f"item {index} made alone is not item {index} of the first {_SET_SIZE}")
         require(backwards.item(index) == item, f"item {index} depends on the items that were made before it")
         identity = item.key, item.level, item.index
         require(identity == (environment.items.public_key, level, index), f"item {index} calls itself {identity}")
@@ -203,58 +205,61 @@ def check_source(environment: AnyEnvironment, level: int) -> None:
             environment.items.level_of(item.instance) == level,
             f"item {index}: level_of does not give its level, {level}",
         )
-    require_distinct([item.id for item in head], "ids")
+    require_distinct([item.id for item in items], "ids")
     require(environment.source(level=level).head(0) == [], "head(0) is not empty")
 
 
 def check_keys(environment: AnyEnvironment, level: int) -> None:
     """The same key gives the same set, and another key another one, where the level holds more than one instance."""
-    sets = {key: environment.source(key, level).head(_SET) for key in ("key", "key ", "Key", "1", "2")}
-    for key, head in sets.items():
-        again = environment.source(key, level).head(_SET)
-        require(item_set_hash(head) == item_set_hash(again), f"key {key!r} gave two different sets")
-        require({item.key for item in head} == {key}, f"items of the key {key!r} name another key")
-    if len({item.instance.hash for head in sets.values() for item in head}) > 1:
-        different = len(set(map(item_set_hash, sets.values())))
-        require(different == len(sets), f"{len(sets)} keys gave only {different} different sets")
+    sets = {key: environment.source(key, level).head(_SET_SIZE) for key in ("key", "key ", "Key", "1", "2")}
+    for key, items in sets.items():
+        same_items = environment.source(key, level).head(_SET_SIZE)
+        require(item_set_hash(items) == item_set_hash(same_items), f"key {key!r} gave two different sets")
+        require({item.key for item in items} == {key}, f"items of the key {key!r} name another key")
+    if len({item.instance.hash for items in sets.values() for item in items}) > 1:
+        n_different = len(set(map(item_set_hash, sets.values())))
+        require(n_different == len(sets), f"{len(sets)} keys gave only {n_different} different sets")
 
 
 def check_levels(environment: AnyEnvironment, level: int) -> None:
-    """The highest level that is declared can be drawn, and levels below it that are not refused.
+    """Items of the highest declared level and of levels below it can be drawn, unless a level is refused.
 
-    A level below the smallest is refused in one line that says what to do; so is one above the highest, or without that
-    one that is far too large.
+    A level below the smallest or above the highest is refused in one line that says what to do. A level that is far
+    too large for any environment is refused in the same way, or accepted; the source must not hang or fail.
     """
     smallest = environment.items.smallest_level
-    for wrong in (smallest - 1, -1):
-        what = f"level {wrong}"
+    for too_small in (smallest - 1, -1):
+        what = f"level {too_small}"
         with require_one_line_refusal(
             UsageError, what, message_if_accepted=f"{what} is below the smallest level {smallest}: refuse it"
         ):
-            environment.source(level=wrong).item(0)
+            environment.source(level=too_small).item(0)
     highest = environment.items.highest_level
     if highest is not None:
         with report_as_breach(f"level {highest}, the highest_level,"):
             item = environment.source(level=highest).item(0)
-            of_item = environment.items.level_of(item.instance)
-        require(of_item == highest, f"level {highest}, the highest_level: the item that is drawn has level {of_item}")
+            drawn_level = environment.items.level_of(item.instance)
+        require(
+            drawn_level == highest,
+            f"level {highest}, the highest_level: the item that is drawn has level {drawn_level}",
+        )
         what = f"level {highest + 1}"
         with require_one_line_refusal(
             UsageError, what, message_if_accepted=f"{what} is above the highest_level {highest}: refuse it"
         ):
             environment.source(level=highest + 1).item(0)
     for item in first_items_across_levels(environment):
-        of_item = environment.items.level_of(item.instance)
-        require(of_item == item.level, f"level {item.level}: the item that is drawn has level {of_item}")
-    what = f"level {_HUGE}"
+        drawn_level = environment.items.level_of(item.instance)
+        require(drawn_level == item.level, f"level {item.level}: the item that is drawn has level {drawn_level}")
+    what = f"level {_HUGE_LEVEL}"
     with report_as_breach(f"{what}, which should be refused or be made,"), require_one_line_refusal(UsageError, what):
-        environment.source(level=_HUGE)
+        environment.source(level=_HUGE_LEVEL)  # no item is drawn: a source should draw nothing before it is asked
 
 
 def check_instances(environment: AnyEnvironment, level: int) -> None:
     """Instances are frozen, survive JSON, and are the same instance exactly if their canonical form is."""
-    head = first_items(environment, level, _SET)
-    for item in head:
+    items = first_items(environment, level, _SET_SIZE)
+    for item in items:
         instance = item.instance
         FOCUS.look_at(item.id, subject=instance.__class__)
         require_frozen(instance, LazyMessage("instance of item {}", item.id))
@@ -263,69 +268,74 @@ def check_instances(environment: AnyEnvironment, level: int) -> None:
         )
         data = json.loads(json.dumps(instance.to_json(), allow_nan=False))
         FOCUS.look_at(subject=environment.items.decode)
-        back = environment.item(data)
-        require(back.instance == instance, f"item {item.id}: the instance changes on its way through JSON")
-        require(back.instance.hash == instance.hash, f"item {item.id}: its hash changes on its way through JSON")
-        require(back.level == item.level, "item {}: from outside, its level is {}", item.id, back.level)
-        require(dict(back.proof) == dict(item.proof), f"item {item.id}: from outside, it has another proof")
+        decoded = environment.item(data)
+        require(decoded.instance == instance, f"item {item.id}: the instance changes on its way through JSON")
+        require(decoded.instance.hash == instance.hash, f"item {item.id}: its hash changes on its way through JSON")
+        require(decoded.level == item.level, "item {}: from outside, its level is {}", item.id, decoded.level)
+        require(dict(decoded.proof) == dict(item.proof), f"item {item.id}: from outside, it has another proof")
         FOCUS.look_at(subject=environment.items.prove)
         proof = json.loads(json.dumps(dict(item.proof), allow_nan=False))
         require(proof == dict(item.proof), f"item {item.id}: its proof changes on its way through JSON")
         FOCUS.look_at(subject=instance.canonical)
-        for other in head:
-            same = instance == other.instance
+        for other in items:
+            is_equal = instance == other.instance
+            has_same_form = instance.canonical() == other.instance.canonical()
             require(
-                same == (instance.canonical() == other.instance.canonical()) == (instance.hash == other.instance.hash),
+                is_equal == has_same_form == (instance.hash == other.instance.hash),
                 f"items {item.id} and {other.id}: equality, canonical form and hash do not agree",
             )
 
 
 def check_bad_data(environment: AnyEnvironment, level: int) -> None:
-    """What is no instance or no action is refused with a `DataError` of one line, whatever it is."""
+    """Any JSON value that is no instance or no action is refused with a `DataError` of one line."""
     item = first_items(environment, level, 1)[0]
-    for bad in [*BAD_JSON, *_damaged_json_values(json.loads(json.dumps(item.instance.to_json())))]:
-        what = LazyMessage("item({})", Brief(bad))
+    for bad_value in [*BAD_JSON, *_damaged_json_values(json.loads(json.dumps(item.instance.to_json())))]:
+        what = LazyMessage("item({})", Brief(bad_value))
         with report_as_breach(what), require_one_line_refusal(DataError, what):
-            result: Any = environment.item(bad)
+            result: Any = environment.item(bad_value)  # a damaged value can be another valid instance
             require(isinstance(result, Item), "item gave {}", Brief(result))
     game = play_with_options(environment, {}).game
     FOCUS.look_at(subject=game.decode)
-    state = game.start(item.instance)
-    for bad in [*BAD_JSON, *_damaged_json_values(json.loads(json.dumps(game.encode(sample_actions(game, state)[0]))))]:
-        what = LazyMessage("decode({})", Brief(bad))
+    encoded_action = game.encode(sample_actions(game, game.start(item.instance))[0])
+    for bad_value in [*BAD_JSON, *_damaged_json_values(json.loads(json.dumps(encoded_action)))]:
+        what = LazyMessage("decode({})", Brief(bad_value))
         with report_as_breach(what), require_one_line_refusal(DataError, what):
-            action = game.decode(bad)
+            action = game.decode(bad_value)
             require(game.decode(game.encode(action)) == action, "{} gave {}, which is none", what, Brief(action))
 
 
 def _json_paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Return the paths of keys to a JSON value and to all values within it."""
-    inner: Iterable[tuple[Any, Any]] = ()
+    entries: Iterable[tuple[Any, Any]] = ()
     if isinstance(value, dict):
-        inner = cast("dict[str, Any]", value).items()
+        entries = cast("dict[str, Any]", value).items()
     elif isinstance(value, list):
-        inner = enumerate(cast("list[Any]", value))
-    return [path, *(deeper for key, part in inner for deeper in _json_paths(part, (*path, key)))]
+        entries = enumerate(cast("list[Any]", value))
+    paths = [path]
+    for key, part in entries:
+        paths += _json_paths(part, (*path, key))
+    return paths
 
 
 def _damaged_json_values(value: Any) -> list[Any]:
     """Return copies of a JSON value in which one part is replaced, removed or doubled."""
     paths = [path for path in _json_paths(value) if path]
-    spoilt: list[Any] = []
-    for *outer, last in paths[:: max(1, -(-len(paths) // _PLACES))]:
-        for bad in (*BAD_JSON, "drop", "double"):
-            result = copy.deepcopy(value)
-            part: Any = result
-            for key in outer:
-                part = part[key]
-            if bad == "drop":
-                del part[last]
-            elif bad == "double" and isinstance(part, list):
-                cast("list[Any]", part).append(part[last])
+    damaged_values: list[Any] = []
+    stride = max(1, math.ceil(len(paths) / _DAMAGED_PARTS))
+    for *outer_keys, last_key in paths[::stride]:
+        for damage in (*BAD_JSON, "drop", "double"):
+            damaged = copy.deepcopy(value)
+            container: Any = damaged
+            for key in outer_keys:
+                container = container[key]
+            if damage == "drop":
+                del container[last_key]
+            elif damage == "double" and isinstance(container, list):
+                cast("list[Any]", container).append(container[last_key])
             else:
-                part[last] = bad
-            spoilt.append(result)
-    return spoilt
+                container[last_key] = damage
+            damaged_values.append(damaged)
+    return damaged_values
 
 
 def check_isomorphs(environment: AnyEnvironment, level: int) -> None:
@@ -334,8 +344,8 @@ def check_isomorphs(environment: AnyEnvironment, level: int) -> None:
         return
     headline = environment.scoring.metrics[0]
     originals = first_items(environment, level)
-    new = 0
-    for number in _NUMBERS:
+    n_changed = 0
+    for number in _ISOMORPH_NUMBERS:
         source = IsomorphicSource(
             environment.source(level=level), environment.items.isomorph, environment.items.prove, number
         )
@@ -345,18 +355,20 @@ def check_isomorphs(environment: AnyEnvironment, level: int) -> None:
             require_frozen(instance, LazyMessage(where))
             require(source.item(original.index) == item, f"{where}: two calls gave two instances")
             require(environment.items.level_of(instance) == level, f"{where}: it has another level")
-            back = environment.item(json.loads(json.dumps(instance.to_json(), allow_nan=False)))
-            require(back.instance == instance, f"{where}: the instance changes on its way through JSON")
-            require(dict(back.proof) == dict(item.proof), f"{where}: from outside, it has another proof")
-            before, after = (
-                headline.of(episode_of_player(environment, i, "oracle").record()) for i in (original, item)
+            decoded = environment.item(json.loads(json.dumps(instance.to_json(), allow_nan=False)))
+            require(decoded.instance == instance, f"{where}: the instance changes on its way through JSON")
+            require(dict(decoded.proof) == dict(item.proof), f"{where}: from outside, it has another proof")
+            original_score, score = (
+                headline.of(episode_of_player(environment, scored, "oracle").record()) for scored in (original, item)
             )
-            require(before == after, f"{where}: the oracle's score is {after}, and {before} at the item")
-            new += instance.hash != original.instance.hash
-    require(new > 0, "isomorph returns the instances themselves, so that nothing is new")
+            require(
+                original_score == score, f"{where}: the oracle's score is {score}, and {original_score} at the item"
+            )
+            n_changed += instance.hash != original.instance.hash
+    require(n_changed > 0, "isomorph returns the instances themselves, so that nothing is new")
 
 
-_ABSENT = 3  # exit status of a process that does not have the environment
+_NO_ENVIRONMENT_STATUS = 3  # exit status of a process that cannot import the environment from the same file
 _SCRIPT = f"""
 import contextlib, importlib, json, sys
 name, path, attribute, level, levels = json.loads(sys.argv[1])
@@ -364,9 +376,9 @@ with contextlib.redirect_stdout(sys.stderr):
     try:
         module = importlib.import_module(name)
     except ImportError:
-        sys.exit({_ABSENT})
+        sys.exit({_NO_ENVIRONMENT_STATUS})
     if module.__file__ != path:
-        sys.exit({_ABSENT})
+        sys.exit({_NO_ENVIRONMENT_STATUS})
     from waybench.testing._rules import item_line
     from waybench.testing._walks import sample_records
     environment = getattr(module, attribute)
@@ -381,41 +393,44 @@ def check_processes(environment: AnyEnvironment, level: int) -> None:
 
     An environment that is no global name of a module is not looked at.
     """
-    if (place := _module_attribute_of(environment)) is None:
+    if (module_attribute := _module_attribute_of(environment)) is None:
         return
     records, levels = [*sample_records(environment, level)], list[int]()
-    with suppress(ContractError):  # the check of levels has it
+    with suppress(ContractError):  # `check_levels` reports it
         for item in first_items_across_levels(environment):
             records.append(item_line(item))
             levels.append(item.level)
     seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
-    done = subprocess.run(
-        [sys.executable, "-c", _SCRIPT, json.dumps([*place, level, levels])],
+    process = subprocess.run(
+        [sys.executable, "-c", _SCRIPT, json.dumps([*module_attribute, level, levels])],
         env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         check=False,
     )
-    if done.returncode == _ABSENT:
+    if process.returncode == _NO_ENVIRONMENT_STATUS:
         return
-    errors = done.stderr.decode("utf-8", "replace").strip().splitlines()
-    require(done.returncode == 0, "another process ended with {}", errors[-1] if errors else done.returncode)
-    for here, there in zip(records, done.stdout.decode().splitlines(), strict=True):
-        if here != there:
-            first, second = json.loads(here), json.loads(there)
-            id_ = first["item"]["id"]
-            FOCUS.look_at(id_)
-            part = next((name for name in first if first[name] != second.get(name)), "")
+    errors = process.stderr.decode("utf-8", "replace").strip().splitlines()
+    require(process.returncode == 0, "another process ended with {}", errors[-1] if errors else process.returncode)
+    for line, other_line in zip(records, process.stdout.decode().splitlines(), strict=True):
+        if line != other_line:
+            record, other_record = json.loads(line), json.loads(other_line)
+            item_id = record["item"]["id"]
+            FOCUS.look_at(item_id)
+            part = next((name for name in record if record[name] != other_record.get(name)), "")
             FOCUS.look_at(subject=environment.items.make_source if part == "instance" else None)
-            require(False, "item {}: {} differs in another process, where sets have another order", id_, part)
+            require(False, "item {}: {} differs in another process, where sets have another order", item_id, part)
 
 
 def item_line(item: Item[Any]) -> str:
-    """Return an item as a JSON line with the first fields of a record."""
+    """Return an item as a JSON line of its id and instance, under the names that they have in a record."""
     return json.dumps({"item": {"id": item.id}, "instance": item.instance.to_json()})
 
 
 def _module_attribute_of(environment: AnyEnvironment) -> tuple[str, str, str] | None:
-    """Return (module, file, name) of an environment that is a global name of a module; None otherwise."""
+    """Return (module, file, name) of an environment that is a global name of a module; None otherwise.
+
+    The module must not be `__main__`, which another process could not import.
+    """
     for name, module in sorted(sys.modules.items()):
         path: object = vars(module).get("__file__") if type(module) is ModuleType else None
         if isinstance(path, str) and name != "__main__":

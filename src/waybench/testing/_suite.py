@@ -12,7 +12,7 @@ AnyCheck = TypeVar("AnyCheck", bound=Callable[..., None])
 
 
 def _checks_by_name(*checks: AnyCheck) -> Mapping[str, AnyCheck]:
-    """Return checks by name: that of the function, without "check_" and with blanks."""
+    """Return checks by the name of their function, without "check_" and with blanks for "_"."""
     return MappingProxyType({check.__name__.removeprefix("check_").replace("_", " "): check for check in checks})
 
 
@@ -25,7 +25,7 @@ ENVIRONMENT_CHECKS = _checks_by_name(
     _declared.check_presentation_declared,
     _players.check_horizon,
 )
-"""Name -> check of what an environment says of itself."""
+"""Name -> check of an environment's declarations."""
 
 LEVEL_CHECKS = _checks_by_name(
     _rules.check_source,
@@ -102,7 +102,7 @@ def find_breach(
             else:
                 level = environment.items.smallest_level if level is None else level
                 LEVEL_CHECKS[name](environment, level)
-    except Exception as error:  # whatever an environment's code raises is what this looks for
+    except Exception as error:  # any exception of an environment's code is a breach
         return breach_from_error(environment, name, None if is_general else level, error)
     return None
 
@@ -136,8 +136,8 @@ def find_breaches(
 ) -> list[Breach]:
     """Run every check on an environment, and return all breaches.
 
-    Checks that fail at the same line with the same problem are one breach, at the first of them (`Breach.also`). After
-    one that never ends, or if what all the others need is missing, there are no further checks.
+    Checks that fail for the same cause are one breach (`Breach.also`). The run stops after a check that takes too long,
+    and after a failure of "names", since the other checks need what is missing.
 
     Args:
         environment: What is checked.
@@ -146,8 +146,9 @@ def find_breaches(
         seconds: Most seconds of one check, where the main thread can be interrupted; by default there is no limit.
     """
     breaches: dict[tuple[str, str], Breach] = {}
-    general = [(name, None) for name in ENVIRONMENT_CHECKS]
-    for name, level in [*general, *((name, level) for level in levels or (None,) for name in LEVEL_CHECKS)]:
+    checks: list[tuple[str, int | None]] = [(name, None) for name in ENVIRONMENT_CHECKS]
+    checks += [(name, level) for level in levels or (None,) for name in LEVEL_CHECKS]
+    for name, level in checks:
         if (breach := find_breach(environment, name, level, family=family, seconds=seconds)) is None:
             continue
         first = breaches.setdefault(breach.cause, breach)

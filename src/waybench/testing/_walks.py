@@ -44,12 +44,13 @@ AnyEpisode = Episode[Any, Any, Any]
 ITEMS = 3  # items of a level that a check looks at
 STEPS = 12  # steps of a random walk
 ACTIONS = 12  # legal actions tried in one state
-MANY = 2_000  # where all legal actions are looked at: so many, for there can be as many as numbers in a range
+MANY = 2_000  # legal actions tried in one state where all should be; a range of numbers can have too many
 SAMPLE_PLAYERS = ("null", "random", "heuristic", "oracle", "noisy-0.5")
-_MOST_LEVELS = 64  # that are drawn beside those that are looked at
-_DRAWING = 1.0  # seconds of this process in which they are
-_MOST_PLAYED = 48  # items and ways of playing them; several checks look at the same episodes
-_played: dict[tuple[int, str, str, str], tuple[AnyEnvironment, tuple[AnyEpisode, ...]]] = {}
+ROUNDING_ERROR = 1e-9  # by which a sum or a score may miss a bound
+_MOST_LEVELS = 64  # of which an item is drawn beside the levels that checks look at
+_DRAWING_SECONDS = 1.0  # of this process, after which no more of them are drawn
+_MOST_CACHED = 48  # pairs of an item and options: several checks look at the same episodes
+_cached_episodes: dict[tuple[int, str, str, str], tuple[AnyEnvironment, tuple[AnyEpisode, ...]]] = {}
 
 
 class ContractError(WaybenchError, AssertionError):
@@ -57,7 +58,7 @@ class ContractError(WaybenchError, AssertionError):
 
     Args:
         message: What is wrong.
-        advice: What to do, in a sentence; "" for what the check says (`ADVICE`).
+        advice: What to do, in a sentence; "" for the general advice of the check (`ADVICE`).
     """
 
     def __init__(self, message: str, advice: str = "") -> None:
@@ -67,13 +68,13 @@ class ContractError(WaybenchError, AssertionError):
 
 @dataclass(slots=True)
 class Focus:
-    """What a check looks at: a failure is about the last of these that were set.
+    """What a check looks at, so that the report of a failure can name it.
 
     Attributes:
-        item: The item's id; "" if it is about no item.
-        reply: The reply that was read; None if it is about no reply.
-        subject: The function or object that is checked, or the name of what is declared, such as an option; None for
-            what the check is about in general.
+        item: The item's id; "" if the check looks at no item.
+        reply: The reply that is read; None if the check looks at no reply.
+        subject: The function or object that is checked, or the name of a declaration, such as an option; None for the
+            check's usual subject.
     """
 
     item: str = ""
@@ -94,7 +95,7 @@ FOCUS = Focus()
 
 
 class LazyMessage:
-    """A text with {} for parts, put together when it is shown: a state may take longer to print than to check."""
+    """A text with {} for parts, formatted only when it is shown: a state may take longer to print than to check."""
 
     __slots__ = ("_parts", "_template")
 
@@ -106,7 +107,7 @@ class LazyMessage:
 
 
 class Brief:
-    """A value as a message shows it, short and on one line; it is printed when the message is shown."""
+    """A value as messages show it, in at most 100 characters; its text is made only when a message is shown."""
 
     __slots__ = ("_value",)
 
@@ -123,15 +124,15 @@ def require(condition: object, message: str, *parts: object) -> None:
 
     Args:
         condition: What has to be true.
-        message: What to say otherwise, with {} for each part.
-        *parts: What costs time to print: values, or a `LazyMessage` that names the place.
+        message: The message otherwise, with {} for each part.
+        *parts: Values that are formatted only if the condition fails, since that takes time.
     """
     if not condition:
         raise ContractError(str(LazyMessage(message, *parts)))
 
 
 def require_distinct(names: Sequence[str], label: str) -> None:
-    """Require that no name occurs twice; `label` is what they name."""
+    """Require that no name occurs twice; `label` is the plural noun for the named things."""
     require(len(names) == len(set(names)), f"{label} come twice: {names}")
 
 
@@ -174,8 +175,11 @@ def require_frozen(value: Any, label: object) -> None:
     if issubclass(type(value), _PLAIN) and not hasattr(value, "_fields"):
         return
     require(not hasattr(value, "__dict__"), "{} has a __dict__: give its class slots (NamedTuple, slots=True)", label)
-    listings = ("__dataclass_fields__", "_fields", "__slots__")
-    for name in next((getattr(value, listing) for listing in listings if hasattr(value, listing)), ()):
+    if hasattr(value, "__dataclass_fields__"):
+        names = value.__dataclass_fields__
+    else:
+        names = getattr(value, "_fields", getattr(value, "__slots__", ()))
+    for name in names:
         try:
             setattr(value, name, getattr(value, name))
         except (AttributeError, TypeError):
@@ -186,17 +190,18 @@ def require_frozen(value: Any, label: object) -> None:
 def option_combinations(environment: AnyEnvironment) -> list[Options]:
     """Return the options for each combination of protocol, wording and language, the default one first.
 
-    Each has the options that the environment declares for checks (`Playing.check_options`), too.
+    Each has the options that the environment declares for checks (`Playing.check_options`), too. Combinations that the
+    environment refuses are left out.
 
     Raises:
-        ContractError: If an option is missing, or one of its choices is in no combination that is offered.
+        ContractError: If an option is missing, or one of its choices is refused in every combination.
     """
     choices: dict[str, tuple[str, ...]] = {}
     for option in environment.playing.options:
         if option.name in ("protocol", "wording"):
             choices[option.name] = (option.default, *(choice for choice in option.choices if choice != option.default))
     require(len(choices) == 2, 'the environment has no options "protocol" and "wording": declare both')
-    offered: list[Options] = []
+    combinations: list[Options] = []
     languages: list[Options] = [{} if name == ENGLISH_NAME else {LANGUAGE: name} for name in languages_of(environment)]
     for language, protocol, wording in product(languages, choices["protocol"], choices["wording"]):
         options: Options = {**environment.playing.check_options, "protocol": protocol, "wording": wording, **language}
@@ -204,11 +209,11 @@ def option_combinations(environment: AnyEnvironment) -> list[Options]:
             environment.play_with(environment.resolve_options(options))
         except UsageError:
             continue  # an environment may refuse a combination
-        offered.append(options)
+        combinations.append(options)
     for name, values in choices.items():
-        missing = set(values) - {options[name] for options in offered}
+        missing = set(values) - {options[name] for options in combinations}
         require(not missing, f"option {name}: {sorted(missing)} cannot be played in any combination")
-    return offered
+    return combinations
 
 
 def play_with_options(environment: AnyEnvironment, options: Options) -> Play[Any, Any, Any]:
@@ -222,17 +227,17 @@ def first_items(environment: AnyEnvironment, level: int, count: int = ITEMS) -> 
 
 
 def first_items_across_levels(environment: AnyEnvironment) -> Iterator[Item[Any]]:
-    """Yield the first item of up to 64 levels, for one second; none if no highest level is declared.
+    """Yield the first items of up to 64 levels, for at most one second; none if no highest level is declared.
 
-    The levels come spread over their range, so that a slow environment has both low and high ones. A level that the
-    environment refuses in words is left out.
+    Low and high levels alternate, so that both are drawn even if the environment is slow. Levels that the environment
+    refuses with a UsageError are left out.
     """
     highest, smallest = environment.items.highest_level, environment.items.smallest_level
-    count = 0 if highest is None else highest - smallest
-    levels = {smallest + number * count // _MOST_LEVELS for number in range(_MOST_LEVELS)} if count else ()
-    began = time.process_time()
+    n_levels = 0 if highest is None else highest - smallest  # without the highest, which `check_levels` draws
+    levels = {smallest + number * n_levels // _MOST_LEVELS for number in range(_MOST_LEVELS)} if n_levels else ()
+    start_time = time.process_time()
     for level in sorted(levels, key=lambda level: level * _GOLDEN % 1):
-        if time.process_time() - began > _DRAWING:
+        if time.process_time() - start_time > _DRAWING_SECONDS:
             return
         with suppress(UsageError), report_as_breach(f"level {level}, which is below the highest_level,"):
             yield environment.source(level=level).item(0)
@@ -241,7 +246,7 @@ def first_items_across_levels(environment: AnyEnvironment) -> Iterator[Item[Any]
 def episode_of_player(
     environment: AnyEnvironment, item: Item[Any], player: str, options: Options | None = None
 ) -> AnyEpisode:
-    """Return the finished episode of a player, given by name, at an item."""
+    """Return the finished episode of a player, given by name, at an item; by default with the options for checks."""
     return play_to_end(
         environment, item, policy(player), dict(environment.playing.check_options) if options is None else options
     )
@@ -258,9 +263,9 @@ def games_and_items(environment: AnyEnvironment, level: int) -> Iterator[tuple[G
 
 def sample_states(environment: AnyEnvironment, item: Item[Any], game: Game[Any, Any, Any]) -> list[Any]:
     """Return states that a random walk and the oracle visit, without duplicates, the first state first."""
-    visited: list[Any] = [game.start(item.instance)]
+    states: list[Any] = [game.start(item.instance)]
     for player in ("walk", "oracle"):
-        state = visited[0]
+        state = states[0]
         for step in range(STEPS):
             if game.terminal(state):
                 break
@@ -269,12 +274,12 @@ def sample_states(environment: AnyEnvironment, item: Item[Any], game: Game[Any, 
                 rng.choice(game.legal(state)) if player == "walk" else environment.players.policies[player](state, rng)
             )
             state = game.apply(state, action, rng).state
-            visited.append(state)
-    return list(dict.fromkeys(visited))
+            states.append(state)
+    return list(dict.fromkeys(states))
 
 
 def sample_actions(game: Game[Any, Any, Any], state: Any, max_actions: int = ACTIONS) -> list[Any]:
-    """Return at most so many legal actions of a state, evenly spaced."""
+    """Return at most `max_actions` legal actions of a state, evenly spaced in their list."""
     return evenly_spaced_values(game.legal(state), max_actions)
 
 
@@ -285,71 +290,74 @@ def count_reachable_states(
 
     Args:
         game: The rules.
-        instance: Where to start.
-        max_states: Where to stop: a number above it means "more than that".
-        draws: For a game of chance, random streams tried for each action; what is found depends on their number, but
-            is the same on every machine.
+        instance: The instance from whose first state the search starts.
+        max_states: The number of states above which the search stops.
+        draws: For a game of chance, the number of random streams tried for each action. More streams can reach more
+            states; the result is the same on every machine.
 
     Returns:
-        The number of states, or `max_states` + 1.
+        The number of states; `max_states` + 1 if there are more than `max_states`.
     """
-    streams = 1 if game.properties.deterministic else draws
+    n_streams = 1 if game.properties.deterministic else draws
     start = game.start(instance)
-    seen, todo = {start}, [start]
-    while todo and len(seen) <= max_states:
-        state = todo.pop()
+    reached, unexplored = {start}, [start]
+    while unexplored and len(reached) <= max_states:
+        state = unexplored.pop()
         for action in game.legal(state):
-            for draw in range(streams):
-                following = game.apply(state, action, Stream("contract", "reachable", draw)).state
-                if following not in seen:
-                    seen.add(following)
-                    todo.append(following)
-            if len(seen) > max_states:  # one state can have more actions than that
+            for draw in range(n_streams):
+                next_state = game.apply(state, action, Stream("contract", "reachable", draw)).state
+                if next_state not in reached:
+                    reached.add(next_state)
+                    unexplored.append(next_state)
+            if len(reached) > max_states:  # one state can have more actions than that
                 break
-    return min(len(seen), max_states + 1)
+    return min(len(reached), max_states + 1)
 
 
 class StumblingPolicy(Policy):
-    """A player for tests that says nonsense, then tries what is illegal, then something legal, over and over."""
+    """A player for tests that replies with nonsense, an illegal action and a legal action, by turns."""
 
     name = "stumbling"
     _NONSENSE = ("no idea", "", '{"broken": [', "\ud800\0", "{}")
 
     def __init__(self) -> None:
-        self._tried: tuple[object, list[Any]] = None, []
+        self._episode: object = None
+        self._actions_of_item: list[Any] = []  # of `_episode`
 
     def reply(self, episode: AnyEpisode) -> str:
         """Return nonsense, an illegal action (a legal one, if none is found) or a random legal action."""
-        turn, part = divmod(len(episode.turns), 3)
-        if part == 0:
-            return self._NONSENSE[turn % len(self._NONSENSE)]
+        cycle, step = divmod(len(episode.turns), 3)
+        if step == 0:
+            return self._NONSENSE[cycle % len(self._NONSENSE)]
         game, state, rng = episode.play.game, episode.state, episode.stream("player stumbling")
-        action = rng.choice(game.legal(state))
-        if part == 1:
-            legal = self._legal_actions_of_item(episode)
-            action = next((act for act in legal if game.apply(state, act, rng).outcome is Outcome.ILLEGAL), action)
-        return episode.play.wording.render(action, state)
+        chosen_action = rng.choice(game.legal(state))
+        if step == 1:
+            for action in self._legal_actions_of_item(episode):
+                if game.apply(state, action, rng).outcome is Outcome.ILLEGAL:
+                    chosen_action = action
+                    break
+        return episode.play.wording.render(chosen_action, state)
 
     def _legal_actions_of_item(self, episode: AnyEpisode) -> list[Any]:
-        """Return the legal actions of sampled states of the episode's item, each once; cached by episode."""
-        if self._tried[0] is not episode:
+        """Return the legal actions of sampled states of the episode's item, each once; cached for the last episode."""
+        if self._episode is not episode:
             game = episode.play.game
-            visited = sample_states(episode.environment, episode.item, game)
-            legal = dict.fromkeys(action for state in visited for action in sample_actions(game, state, MANY))
-            self._tried = episode, list(legal)
-        return self._tried[1]
+            states = sample_states(episode.environment, episode.item, game)
+            legal_actions = dict.fromkeys(action for state in states for action in sample_actions(game, state, MANY))
+            self._episode, self._actions_of_item = episode, list(legal_actions)
+        return self._actions_of_item
 
 
 def sample_episodes(environment: AnyEnvironment, item: Item[Any], options: Options) -> tuple[AnyEpisode, ...]:
     """Return finished episodes of an item by every kind of player; they are cached, so do not change them."""
     key = id(environment), item.id, item.instance.hash, json.dumps(options, sort_keys=True)
-    if key not in _played:
+    if key not in _cached_episodes:
         episodes = [episode_of_player(environment, item, name, options) for name in SAMPLE_PLAYERS]
-        while len(_played) >= _MOST_PLAYED:
-            del _played[next(iter(_played))]
-        # With the environment itself, so that no other one can have its id.
-        _played[key] = environment, (*episodes, play_to_end(environment, item, StumblingPolicy(), options))
-    return _played[key][1]
+        while len(_cached_episodes) >= _MOST_CACHED:
+            del _cached_episodes[next(iter(_cached_episodes))]
+        # The environment is kept, too, so that no other object gets its `id` as long as the key is there.
+        _cached_episodes[key] = environment, (*episodes, play_to_end(environment, item, StumblingPolicy(), options))
+    return _cached_episodes[key][1]
 
 
 def sample_records(environment: AnyEnvironment, level: int) -> Iterator[str]:
@@ -364,10 +372,10 @@ def sample_records(environment: AnyEnvironment, level: int) -> Iterator[str]:
 
 
 def parse_and_check_reply(play: Play[Any, Any, Any], reply: str, state: Any, label: object) -> Any:
-    """Return the action or `Invalid` that a reply is parsed as, after checks on it.
+    """Return the action or `Invalid` that a reply is parsed as.
 
     Raises:
-        ContractError: If it raises, or gives an unfit `Invalid`.
+        ContractError: If `parse` raises an exception, returns None, or an `Invalid` without a short reason.
     """
     FOCUS.look_at(reply=reply, subject=play.wording.parse)
     with report_as_breach(LazyMessage("{}: parse", label)):

@@ -45,11 +45,12 @@ from waybench.testing._walks import (
     sample_states,
 )
 
-_LONG = 10_000  # characters; a longer reply is read where that is most work only
-_LONGEST_RECORDED = 2_000_000  # characters of a reply up to which its record is looked at, too
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")  # what providers take
-_STATES = 8
+_LONG_REPLY = 10_000  # characters; longer replies are tried at the hardest level only
+# Characters. Of a longer reply only the parser is tested: turns and records copy it, which would test nothing but the
+# memory of the machine.
+_LONGEST_PLAYED = 2_000_000
+_TOOL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")  # what providers take
+_STATES = 8  # that are looked at in one episode
 
 
 def check_wordings(environment: AnyEnvironment, level: int) -> None:
@@ -59,7 +60,7 @@ def check_wordings(environment: AnyEnvironment, level: int) -> None:
         FOCUS.look_at(subject=type(wording))
         require(wording.name == options["wording"], "wording {!r} calls itself {!r}", options["wording"], wording.name)
         FOCUS.look_at(subject=type(wording))
-        memory: Any = wording.memory
+        memory: Any = wording.memory  # authors may give something else
         require(isinstance(memory, Memory), f"memory is {memory!r}: give Memory(), which says what a prompt repeats")
         require(memory.kind in ("chat", "window", "fresh"), f"unknown memory {memory.kind!r}")
         _require_documented_fields(wording)
@@ -100,6 +101,7 @@ def _require_sendable_messages(episode: AnyEpisode, label: object) -> None:
 
 
 def _require_no_surrogates(text: str, label: object) -> None:
+    """Require that a text can be sent as UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -107,7 +109,7 @@ def _require_no_surrogates(text: str, label: object) -> None:
 
 
 def check_round_trip(environment: AnyEnvironment, level: int) -> None:
-    """Every legal action, rendered in every wording, is read back as itself; so are the oracle's and spoilt ones."""
+    """Every legal action, rendered in every wording, is read back as itself; so are the oracle's and perturbed ones."""
     for options in option_combinations(environment):
         play = play_with_options(environment, options)
         for item in first_items(environment, level):
@@ -120,64 +122,68 @@ def check_round_trip(environment: AnyEnvironment, level: int) -> None:
                 FOCUS.look_at(subject=play.wording.render)
                 for action in [*sample_actions(play.game, state, MANY), best, play.game.perturb(state, best, 0.5, rng)]:
                     reply = play.wording.render(action, state)
-                    back = parse_and_check_reply(
+                    parsed = parse_and_check_reply(
                         play, reply, state, LazyMessage("{}: the reply {}", options, Brief(reply))
                     )
-                    parts = map(Brief, (action, reply, back))
-                    require(back == action, "{}: {} reads {}, comes back {}", options, *parts)
+                    parts = map(Brief, (action, reply, parsed))
+                    require(parsed == action, "{}: {} reads {}, comes back {}", options, *parts)
 
 
 def check_hostile(environment: AnyEnvironment, level: int) -> None:
     """Garbage and hostile replies are refused with a reason or carried out, but never raise and never hang.
 
-    The replies are `HOSTILE_REPLIES` and, spoilt in many ways, a good reply in the environment's own format. Those of
-    more than 10,000 characters are left out at all sample levels but the hardest, where they are most work.
+    The replies are `HOSTILE_REPLIES` and variants of a good reply in the environment's own format, damaged in many
+    ways. Replies of more than 10,000 characters are left out at all sample levels but the hardest one.
     """
-    most = _LONG if level in environment.items.sample_levels[:-1] else math.inf
+    longest = _LONG_REPLY if level in environment.items.sample_levels[:-1] else math.inf
     item = first_items(environment, level, 1)[0]
     FOCUS.look_at(item.id)
-    by_wording = {
+    # One combination of options for each wording and language; of several protocols the first one.
+    options_by_wording = {
         (options["wording"], options.get(LANGUAGE)): options for options in reversed(option_combinations(environment))
     }
-    played = [(options, play_with_options(environment, options)) for options in by_wording.values()]
-    for name, make in HOSTILE_REPLIES.items():
-        if hostile_length(name) <= most:
-            reply = make()
-            for options, play in played:
+    plays = [(options, play_with_options(environment, options)) for options in options_by_wording.values()]
+    for name, make_reply in HOSTILE_REPLIES.items():
+        if hostile_length(name) <= longest:
+            reply = make_reply()
+            for options, play in plays:
                 _require_reply_survived(environment, item, options, play, f"hostile reply ({name})", reply)
-    for options, play in played:
+    for options, play in plays:
         state = play.game.start(item.instance)
-        good = play.wording.render(sample_actions(play.game, state)[0], state)
-        for name, reply in hostile_variants(good):
-            if len(reply) <= most:
+        good_reply = play.wording.render(sample_actions(play.game, state)[0], state)
+        for name, reply in hostile_variants(good_reply):
+            if len(reply) <= longest:
                 _require_reply_survived(environment, item, options, play, f"good reply {name}", reply)
 
 
 def _require_reply_survived(
     environment: AnyEnvironment, item: Any, options: dict[str, Any], play: Play[Any, Any, Any], label: str, reply: str
 ) -> None:
-    """Require that a hostile reply is parsed or refused, played and recorded without an exception."""
+    """Require that a hostile reply is parsed or refused, played and recorded without an exception.
+
+    Of a reply of more than two million characters only the parsing is checked.
+    """
     what = LazyMessage("{}, {}", options, label)
     episode: AnyEpisode = Episode(environment, item, options)
     action = parse_and_check_reply(play, reply, episode.state, what)
-    refused = isinstance(action, Invalid)
+    is_refused = isinstance(action, Invalid)
     with report_as_breach(what):
-        if not refused:
-            back = play.game.decode(play.game.encode(action))
-            require(back == action, "{}: the action does not survive encoding", what)
-        if len(reply) > _LONGEST_RECORDED:
+        if not is_refused:
+            decoded = play.game.decode(play.game.encode(action))
+            require(decoded == action, "{}: the action does not survive encoding", what)
+        if len(reply) > _LONGEST_PLAYED:
             return
         turn = episode.step(reply)
         _require_no_surrogates(turn.message, what)
-        # With an action a turn is unparsed, too, if the protocol took that one for a reply that names none.
+        # Not the other way round: the rules of a protocol can call an action unparsed that `parse` has read.
         require(
-            turn.outcome is Outcome.UNPARSED or not refused,
+            turn.outcome is Outcome.UNPARSED or not is_refused,
             "{}: the turn is {}, parse gave {}",
             what,
             turn.outcome,
             Brief(action),
         )
-        require(refused == (turn.action is None), "{}: a refused turn has an action, or another one has none", what)
+        require(is_refused == (turn.action is None), "{}: a refused turn has an action, or another one has none", what)
         EpisodeRecord.from_json(episode.record().to_json())
         episode.record().dumps().encode("ascii")
 
@@ -189,28 +195,34 @@ def check_tools(environment: AnyEnvironment, level: int) -> None:
     for options in option_combinations(environment):
         play = play_with_options(environment, {**options, INTERFACE: TOOLS})
         game, wording, what = play.game, play.wording, LazyMessage("{}", options)
-        going_on = [state for state in sample_states(environment, item, game) if not game.terminal(state)]
-        for state in [state for state in going_on if not wording.thought_question(state)][:_STATES]:
+        action_states = [
+            state
+            for state in sample_states(environment, item, game)
+            if not game.terminal(state) and not wording.thought_question(state)
+        ]
+        for state in action_states[:_STATES]:
             FOCUS.look_at(item.id, subject=wording.tools)
             tools = wording.tools(state)
             require(bool(tools), "{}: there is no tool", what)
             for tool in tools:
-                require(_NAME.fullmatch(tool.name) is not None and bool(tool.doc), "{}: tool {!r}", what, tool.name)
+                require(
+                    _TOOL_NAME.fullmatch(tool.name) is not None and bool(tool.doc), "{}: tool {!r}", what, tool.name
+                )
                 for name, schema in tool.parameters.items():
                     require(bool(schema.get("description")), "{}: {} of {} has no description", what, name, tool.name)
                     _check_schema(schema, LazyMessage("{}: {} of {}", options, name, tool.name))
-                    for bad in BAD_JSON:
-                        _require_call_survived(wording, ToolCall(tool.name, {name: bad}), state, what)
+                    for bad_value in BAD_JSON:
+                        _require_call_survived(wording, ToolCall(tool.name, {name: bad_value}), state, what)
             for action in sample_actions(game, state):
                 reply = wording.render(action, state)
                 FOCUS.look_at(reply=reply)
-                back = wording.parse(reply, state)
-                reading = LazyMessage("the call {} is read as {}, not {}", reply, Brief(back), Brief(action))
-                require(back == action, "{}: {}", what, reading)
+                parsed = wording.parse(reply, state)
+                problem = LazyMessage("the call {} is read as {}, not {}", reply, Brief(parsed), Brief(action))
+                require(parsed == action, "{}: {}", what, problem)
 
 
 def _check_schema(schema: Mapping[str, Json], label: LazyMessage) -> None:
-    """Require known types, and that objects require all their properties, at any depth."""
+    """Require that a JSON schema has known types, and that its objects require all their properties, at any depth."""
     kind = schema.get("type")
     require(kind in ("string", "integer", "array", "object"), "{}: the type {!r} is not known", label, kind)
     if kind == "array":
@@ -230,10 +242,10 @@ def _require_call_survived(wording: Any, call: ToolCall, state: Any, label: Lazy
         require(bool(action.reason), "{}: a call is refused without a reason", label)
 
 
-_WORDS = 300  # of the rules that are tried as replies
-_KEY = "contract-4711-secret"  # of a private set, which no message may show
-_SHORT = 6  # characters of a text of a proof, below which it can be in a message by chance
-_BRACKETS = re.compile(r"[{}\[\]\n]")
+_MOST_RULE_WORDS = 300  # words of the rules that are tried as replies
+_PRIVATE_KEY = "contract-4711-secret"  # of a set, which no message may show
+_LEAST_SECRET = 6  # characters of a text of a proof; a shorter one can be in a message by chance
+_STRUCTURED = re.compile(r"[{}\[\]\n]")  # in replies that are no plain words
 
 
 def check_listed_actions(environment: AnyEnvironment, level: int) -> None:
@@ -246,23 +258,26 @@ def check_listed_actions(environment: AnyEnvironment, level: int) -> None:
         play = play_with_options(environment, options)
         if any(getattr(type(play.game), name) is not getattr(Game, name) for name in ("cut", "perturb")):
             continue
-        tools = play_with_options(environment, {**options, INTERFACE: TOOLS})
+        play_with_tools = play_with_options(environment, {**options, INTERFACE: TOOLS})
         for item in first_items(environment, level, 2):
             FOCUS.look_at(item.id)
-            visited = sample_states(environment, item, play.game)
-            elsewhere = dict.fromkeys(action for state in visited for action in sample_actions(play.game, state, 4))
-            words = dict.fromkeys(re.findall(r"\w+", play.wording.rules(item.instance)))
-            for state in visited[:_STATES]:
+            states = sample_states(environment, item, play.game)
+            actions_of_states = dict.fromkeys(
+                action for state in states for action in sample_actions(play.game, state, 4)
+            )
+            words = list(dict.fromkeys(re.findall(r"\w+", play.wording.rules(item.instance))))[:_MOST_RULE_WORDS]
+            for state in states[:_STATES]:
                 if play.game.terminal(state) or play.wording.thought_question(state):
                     continue
                 listed = set(sample_actions(play.game, state, MANY))
                 if len(play.game.legal(state)) > len(listed):
-                    continue  # too many to look at
-                candidates = dict.fromkeys(elsewhere)
-                candidates |= dict.fromkeys(_actions_parsed_from_words(play, list(words)[:_WORDS], state))
-                candidates |= dict.fromkeys(_actions_of_tools(tools, state))
+                    continue  # too many to look at all of them
+                candidates = dict.fromkeys(actions_of_states)
+                candidates |= dict.fromkeys(_actions_parsed_from_words(play, words, state))
+                candidates |= dict.fromkeys(_actions_of_tools(play_with_tools, state))
                 for action in candidates:
-                    if type(action) is not tuple and action not in listed:
+                    is_plan = type(action) is tuple
+                    if not is_plan and action not in listed:
                         _require_not_carried_out(play, action, state)
 
 
@@ -312,13 +327,14 @@ def check_ambiguous_replies(environment: AnyEnvironment, level: int) -> None:
             for state in sample_states(environment, item, play.game)[:_STATES]:
                 if play.game.terminal(state) or play.wording.thought_question(state):
                     continue
-                named = [(action, play.wording.render(action, state)) for action in sample_actions(play.game, state)]
-                plain = [(action, reply) for action, reply in named if not _BRACKETS.search(reply)]
-                for (first, one), (second, other) in pairwise(plain[:3]):
-                    _require_neither_action(
-                        play, state, f"I do not know whether {one} or {other} is right.", (first, second)
-                    )
-                    _require_neither_action(play, state, f"{one}, {other}", (first, second))
+                replies = [(action, play.wording.render(action, state)) for action in sample_actions(play.game, state)]
+                plain_replies = [(action, reply) for action, reply in replies if not _STRUCTURED.search(reply)]
+                for (action, reply), (next_action, next_reply) in pairwise(plain_replies[:3]):
+                    for ambiguous in (
+                        f"I do not know whether {reply} or {next_reply} is right.",
+                        f"{reply}, {next_reply}",
+                    ):
+                        _require_neither_action(play, state, ambiguous, (action, next_action))
 
 
 def _require_neither_action(play: Play[Any, Any, Any], state: Any, reply: str, actions: tuple[Any, Any]) -> None:
@@ -334,24 +350,26 @@ def _require_neither_action(play: Play[Any, Any, Any], state: Any, reply: str, a
 
 def check_secrets(environment: AnyEnvironment, level: int) -> None:
     """No message shows the key, an instance's hash, a text of its proof, or a Python object."""
-    private = environment.source(_KEY, level).item(0)
+    private_item = environment.source(_PRIVATE_KEY, level).item(0)
     for options in option_combinations(environment):
         observe = play_with_options(environment, options).wording.observe
-        for item in (*first_items(environment, level, 2), private):
+        for item in (*first_items(environment, level, 2), private_item):
             FOCUS.look_at(item.id, subject=observe)
-            hidden = {"the key of its set": _KEY, "the hash of its instance": item.instance.hash[:12]}
-            hidden |= {
+            secrets = {"the key of its set": _PRIVATE_KEY, "the hash of its instance": item.instance.hash[:12]}
+            secrets |= {
                 f"{name} of its proof": value
                 for name, value in item.proof.items()
-                if isinstance(value, str) and len(value) >= _SHORT
+                if isinstance(value, str) and len(value) >= _LEAST_SECRET
             }
             for episode in sample_episodes(environment, item, options):
-                texts = [message.text for message in episode.messages if message.role != "assistant"]
                 replies = " ".join(turn.reply for turn in episode.turns)
-                for text in texts:
-                    for name, secret in hidden.items():
-                        require(secret not in text or secret in replies, "a message shows {}: {!r}", name, secret)
-                    _require_no_python_object(text, episode.state, item.instance)
+                for message in episode.messages:
+                    if message.role == "assistant":
+                        continue
+                    for name, secret in secrets.items():  # a message may repeat what the player said
+                        is_shown = secret in message.text and secret not in replies
+                        require(not is_shown, "a message shows {}: {!r}", name, secret)
+                    _require_no_python_object(message.text, episode.state, item.instance)
 
 
 def _require_no_python_object(text: str, state: Any, instance: Any) -> None:
@@ -364,6 +382,6 @@ def _require_no_python_object(text: str, state: Any, instance: Any) -> None:
 
 
 def _excerpt_around(text: str, part: str) -> str:
-    """Return 80 characters of a text around a part of it."""
+    """Return 80 characters of a text, from 20 before a part of it, on one line."""
     start = max(0, text.find(part) - 20)
     return " ".join(text[start : start + 80].split())
