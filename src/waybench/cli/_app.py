@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.shell_completion import (
@@ -24,10 +24,6 @@ from click.shell_completion import (
 
 from waybench._version import __version__
 from waybench.ext import author
-
-if TYPE_CHECKING:
-    pass
-
 
 # name -> ("module:command", help). Modules are loaded when their command runs: `waybench --help` answers at once, and
 # only those commands load the evaluation engine that need it.
@@ -87,7 +83,10 @@ COMMANDS = {name: command for commands in SECTIONS.values() for name, command in
 USAGE_ERROR = 2
 OUTPUT_CLOSED = 1
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_DISK_FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+Item = CompletionItem[str]
 
 
 class App(click.Group):
@@ -105,10 +104,10 @@ class App(click.Group):
         command: click.Command = getattr(import_module(module), attribute)
         return command
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[Any]]:
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Item]:
         """Propose the commands of the table without importing any of them."""
-        named = [CompletionItem(name, help=text) for name, (_, text) in COMMANDS.items() if name.startswith(incomplete)]
-        return named + click.Command.shell_complete(self, ctx, incomplete)
+        commands = [Item(name, help=text) for name, (_, text) in COMMANDS.items() if name.startswith(incomplete)]
+        return commands + click.Command.shell_complete(self, ctx, incomplete)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -118,10 +117,10 @@ class App(click.Group):
             from waybench.core import UsageError, unknown_name_message
 
             raise UsageError(unknown_name_message("command", args[0], COMMANDS))
-        if any(arg == "--out=" or (arg == "" and before in ("--out", "-o")) for before, arg in pairwise(args)):
+        if any(arg == "--out=" or (arg == "" and previous in ("--out", "-o")) for previous, arg in pairwise(args)):
             from waybench.core import UsageError
 
-            # As by a variable of the shell that is not set: an empty path is the current folder.
+            # A variable of the shell may not be set, and an empty path would be the current folder.
             raise UsageError("--out is empty: give a file or folder, or . for the current folder")
         return super().resolve_command(ctx, args)
 
@@ -133,7 +132,7 @@ class App(click.Group):
                 formatter.write_dl([(name.ljust(widest), text) for name, (_, text) in commands.items()])
 
     def invoke(self, ctx: click.Context) -> None:
-        """Run the command; a result would be taken for an exit status by `main`, so there is none."""
+        """Run the command, and return None: `main` would take a result for an exit status."""
         super().invoke(ctx)
 
     def main(
@@ -164,10 +163,11 @@ class App(click.Group):
             )
         except Exception as error:
             status = _print_error(_error_message(error))
-        stuck = _flush_stdout()
-        if stuck is not None and not status:
+        flush_error = _flush_stdout()
+        if flush_error is not None and not status:
             # The reader of a pipe may leave when it has seen enough.
-            status = OUTPUT_CLOSED if isinstance(stuck, BrokenPipeError) else _print_error(_error_message(stuck))
+            is_closed = isinstance(flush_error, BrokenPipeError)
+            status = OUTPUT_CLOSED if is_closed else _print_error(_error_message(flush_error))
         sys.exit(status)
 
 
@@ -192,7 +192,7 @@ def _error_message(error: Exception) -> str:
         return str(missing)
     if isinstance(error, WaybenchError):
         return str(error)
-    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+    if isinstance(error, OSError) and error.errno in _DISK_FULL_ERRORS:
         return f"cannot write the output: {error.strerror}"
     raise error
 
@@ -218,9 +218,9 @@ def _flush_stdout() -> OSError | None:
     try:
         sys.stdout.flush()
     except OSError as error:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+        null_file = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null_file, sys.stdout.fileno())
+        os.close(null_file)
         return error
     return None
 
@@ -233,7 +233,7 @@ def _flush_stdout() -> OSError | None:
 )
 @click.option(
     "--env",
-    "places",
+    "locations",
     multiple=True,
     metavar="FILE.py",
     help="An environment of yours that the command has to know, as to read its logs: FILE.py, FILE.py:NAME or "
@@ -241,20 +241,17 @@ def _flush_stdout() -> OSError | None:
 )
 @click.version_option(__version__, prog_name="waybench")
 @click.pass_context
-def main(context: click.Context, places: tuple[str, ...]) -> None:
+def main(context: click.Context, locations: tuple[str, ...]) -> None:
     """Measure how well language models navigate and plan."""
-    if places:
+    if locations:
         from waybench.cli._environments import register_environment
 
-        for place in places:
-            register_environment(place)
+        for location in locations:
+            register_environment(location)
     if os.environ.get("NO_COLOR"):  # see no-color.org
         context.color = False
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
-
-
-Item = CompletionItem[str]
 
 
 def _task_completions(_: click.Context) -> Iterator[Item]:
@@ -312,17 +309,16 @@ def _parameter_completions(context: click.Context) -> Iterator[Item]:
 
     params = context.params
     names = (*params.get("tasks", ()), *params.get("envs", ()), *([params["env"]] if params.get("env") else []))
-    proposed: set[str] = set()
-    for option in (option for name in names for option in find_task(name).options):
-        for value in ("", *(("true", "false") if option.type is bool else option.all_choices)):
-            text = f"{option.name}={value}"
-            if text not in proposed:
-                proposed.add(text)
-                yield Item(text, help=option.doc)
+    help_by_text: dict[str, str] = {}  # in the order of the options; tasks have options in common
+    for name in names:
+        for option in find_task(name).options:
+            for value in ("", *(("true", "false") if option.type is bool else option.all_choices)):
+                help_by_text.setdefault(f"{option.name}={value}", option.doc)
+    yield from (Item(text, help=doc) for text, doc in help_by_text.items())
 
 
-# (Command, or "" for every command; parameter) -> what can be there.
-_WORDS: dict[tuple[str, str], Callable[[click.Context], Iterator[Item]]] = {
+# (Command, or "" for every command; parameter) -> a function that yields the values that it can have.
+_PARAMETER_COMPLETIONS: dict[tuple[str, str], Callable[[click.Context], Iterator[Item]]] = {
     ("", "tasks"): _task_completions,
     ("", "env"): _environment_and_task_completions,
     ("", "envs"): _environment_and_task_completions,
@@ -337,7 +333,7 @@ _WORDS: dict[tuple[str, str], Callable[[click.Context], Iterator[Item]]] = {
 }
 
 
-class _Words(ShellComplete):
+class _ParameterComplete(ShellComplete):
     """Completes parameters by the table above, and everything else as click does."""
 
     def get_completions(self, args: list[str], incomplete: str) -> list[Item]:
@@ -351,13 +347,14 @@ class _Words(ShellComplete):
         propose = None
         if isinstance(parameter, click.Parameter):
             name = parameter.name or ""
-            propose = _WORDS.get((context.info_name or "", name), _WORDS.get(("", name)))
+            of_all_commands = _PARAMETER_COMPLETIONS.get(("", name))
+            propose = _PARAMETER_COMPLETIONS.get((context.info_name or "", name), of_all_commands)
         if propose is None:
             return super().get_completions(args, incomplete)
         from waybench.core import UsageError
 
         items: list[Item] = []
-        # A word before may be missing or wrong: then there is nothing to propose.
+        # Nothing is proposed where an earlier word, such as the task, is missing or wrong.
         with suppress(UsageError, KeyError, AttributeError):
             items = [item for item in propose(context) if item.value.startswith(incomplete)]
         # Values of options are left out until the option's name is complete, since they are many.
@@ -366,7 +363,7 @@ class _Words(ShellComplete):
         return [item for item in items if "=" not in item.value or item.value.endswith("=")]
 
 
-class _Bash(_Words, BashComplete):
+class _Bash(_ParameterComplete, BashComplete):
     """For bash, which takes NAME=VALUE for three words and completes the last one."""
 
     # After "NAME=" there is no space.
@@ -375,7 +372,7 @@ class _Bash(_Words, BashComplete):
     )
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """Return the words before the last one, and the last one, which is incomplete."""
+        """Return the words before the incomplete one, and the incomplete one, each NAME=VALUE in one piece."""
         count = int(os.environ["COMP_CWORD"])
         words = split_arg_string(os.environ["COMP_WORDS"])[1 : count + 1]
         if len(words) < count:
@@ -401,25 +398,25 @@ class _Bash(_Words, BashComplete):
         """Do nothing: the script may be for another machine, and click's check starts bash."""
 
 
-class _Zsh(_Words, ZshComplete):
+class _Zsh(_ParameterComplete, ZshComplete):
     """For zsh."""
 
 
-class _Fish(_Words, FishComplete):
+class _Fish(_ParameterComplete, FishComplete):
     """For fish."""
 
 
-SHELLS: dict[str, type[_Words]] = {"bash": _Bash, "zsh": _Zsh, "fish": _Fish}
-for _name, _kind in SHELLS.items():
-    add_completion_class(_kind, _name)
+SHELLS: dict[str, type[_ParameterComplete]] = {"bash": _Bash, "zsh": _Zsh, "fish": _Fish}
+for _name, _complete_class in SHELLS.items():
+    add_completion_class(_complete_class, _name)
 
-_HOW = """\b
+_INSTALL_HELP = """\b
 bash   add to ~/.bashrc:  eval "$(waybench completion bash)"
 zsh    add to ~/.zshrc:   eval "$(waybench completion zsh)"
 fish   waybench completion fish > ~/.config/fish/completions/waybench.fish"""
 
 
-@click.command(epilog=_HOW)
+@click.command(epilog=_INSTALL_HELP)
 @click.argument("shell", type=click.Choice(list(SHELLS)))
 def completion(shell: str) -> None:
     """Print the code with which SHELL completes waybench's commands, options, tasks and their parameters."""

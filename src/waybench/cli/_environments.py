@@ -20,9 +20,9 @@ _locations: dict[str, str] = {}  # id -> the file or module from which this proc
 
 
 class EnvironmentName(click.ParamType[str]):
-    """A parameter's type: a name of the catalogue as it is; FILE.py, FILE.py:NAME or MODULE:NAME becomes an id.
+    """A parameter's type: names of the catalogue stay; FILE.py, FILE.py:NAME and MODULE:NAME become an id.
 
-    The environment of such a place enters the catalogue of this process.
+    The environment in such a file or module enters the catalogue of this process.
     """
 
     name = "environment"
@@ -54,17 +54,17 @@ def register_environment(location: str) -> str:
     return id_
 
 
-def locations_of(env_ids: Iterable[str]) -> list[str]:
-    """Return the files and modules of those environments that only this process knows."""
+def local_locations(env_ids: Iterable[str]) -> list[str]:
+    """Return the file or module of each environment that only this process knows; the others have none."""
     return [_locations[name] for name in env_ids if name in _locations]
 
 
 def refuse_local_environments(names: Iterable[str], purpose: str) -> None:
     """Raise a UsageError that names the purpose if an environment is known to this process only."""
-    for location in locations_of(names):
+    if locations := local_locations(names):
         raise UsageError(
-            f"{purpose}: other processes do not know {location}: give the environment a package (`waybench new` shows "
-            "one), run `pip install -e .` in its folder, and name it by its id"
+            f"{purpose}: other processes do not know {locations[0]}: give the environment a package (`waybench new` "
+            "shows one), run `pip install -e .` in its folder, and name it by its id"
         )
 
 
@@ -104,17 +104,18 @@ def _is_location(name: str) -> bool:
 
 def _import_location(name: str) -> tuple[ModuleType, str]:
     """Import the module in FILE.py:NAME or MODULE:NAME, and return it with the attribute that is the environment."""
-    place, _, attribute = name.rpartition(":") if ":" in name else (name, "", "")
-    if place.endswith(".py"):
-        module = _import_file(Path(place))
+    file_or_module, _, attribute = name.rpartition(":") if ":" in name else (name, "", "")
+    if file_or_module.endswith(".py"):
+        module = _import_file(Path(file_or_module))
     else:
         sys.path.insert(0, str(Path.cwd()))
         try:
-            module = import_module(place)
+            module = import_module(file_or_module)
         except ModuleNotFoundError as error:
-            if error.name is not None and place.startswith(error.name):
-                raise UsageError(f"there is no module {place!r}: install its package, or give FILE.py") from None
-            raise
+            if error.name is not None and file_or_module.startswith(error.name):
+                problem = f"there is no module {file_or_module!r}"
+                raise UsageError(f"{problem}: install its package, or give FILE.py") from None
+            raise  # the module is there, and lacks another one
     return module, _environment_name_in(module, attribute)
 
 
@@ -144,18 +145,17 @@ def _environment_name_in(module: ModuleType, attribute: str) -> str:
     """Return the attribute of a module that is its environment; `attribute` is the user's choice, or ""."""
     values: dict[str, Any] = vars(module)
     if attribute:
-        if not _is_environment(values.get(attribute)):
+        if not isinstance(values.get(attribute), Environment):
             raise UsageError(f"{module.__name__} has no environment {attribute[:80]!r}")
         return attribute
-    named: dict[str, AnyEnvironment] = {name: values[name] for name in values if _is_environment(values[name])}
-    if len({id(value) for value in named.values()}) != 1:
-        problem = f"has {len(named)} environments ({', '.join(named)}): add :NAME" if named else "has no environment"
+    environments: dict[str, AnyEnvironment] = {
+        name: values[name] for name in values if isinstance(values[name], Environment)
+    }
+    if len({id(environment) for environment in environments.values()}) != 1:  # one may have several names
+        names = ", ".join(environments)
+        problem = f"has {len(environments)} environments ({names}): add :NAME" if environments else "has no environment"
         raise UsageError(f"{module.__name__} {problem}")
-    return next(iter(named))
-
-
-def _is_environment(value: object) -> bool:
-    return isinstance(value, Environment)
+    return next(iter(environments))
 
 
 def _catalogue_entry(module: ModuleType, attribute: str, environment: AnyEnvironment) -> Entry:

@@ -46,8 +46,9 @@ _RARE = (
     *("attempts", "interface", "prefix", "think_tags", "agent", "probe", "key", "source", "data_dir", "shard"),
     *("language", "image_base", "image_size", "context_tokens", "context_text", "context_tokenizer", "isomorph"),
 )
-_SAMPLED = 10  # items of a level by which its cost is told
-_FIRST = 5  # parameters, and levels, that are shown first
+_SAMPLED_ITEMS = 10  # of a level, from which its cost is estimated
+_SHOWN = 5  # parameters and levels that are shown first
+_LETTERS_PER_TOKEN = 4  # an estimate
 
 Rows = Sequence[tuple[str, str]]
 
@@ -145,55 +146,61 @@ def _further_levels_text(environment: Environment[Any, Any, Any]) -> str:
 
 def _task_text(task: TaskEntry) -> str:
     properties = [("plays", ", ".join(task.envs)), ("summary", task.summary), *_cost_rows(task)]
-    named = {option.name: option for option in task.options}
-    free = [name for name, option in named.items() if len(option.choices) != 1]
-    common = [name for name in _COMMON if name in free]
-    own = [name for name in free if name not in _COMMON and name not in _RARE]
-    first = [*common, *own][:_FIRST]
+    option_by_name = {option.name: option for option in task.options}
+    free_names = [name for name, option in option_by_name.items() if len(option.choices) != 1]
+    common_names = [name for name in _COMMON if name in free_names]
+    special_names = [name for name in free_names if name not in _COMMON and name not in _RARE]
+    first_names = [*common_names, *special_names][:_SHOWN]
     return _format_sections(
         (
             (task.name, properties),
-            ("Parameters that matter most (run -T)", _option_rows([named[name] for name in first])),
-            ("Other parameters", _option_rows([option for option in task.options if option.name not in first])),
+            ("Parameters that matter most (run -T)", _option_rows([option_by_name[name] for name in first_names])),
+            ("Other parameters", _option_rows([option for option in task.options if option.name not in first_names])),
         )
     )
 
 
 def _cost_rows(task: TaskEntry) -> Rows:
     """Return the episodes, requests, prompt tokens and score bounds of a task at each level, from a sample of items."""
-    items: dict[tuple[str, int], list[TaskItem]] = {}
-    counts = Counter[tuple[str, int]]()
-    args, parts = resolve_key(task.resolve({})), task.parts
-    if task.searches:
+    if task.searches:  # results decide the levels and the number of episodes
         return ()
-    if task.climb is not None:  # by its first level
+    items_by_level: dict[tuple[str, int], list[TaskItem]] = {}  # (environment's id, level) -> items
+    episode_counts = Counter[tuple[str, int]]()
+    args, parts = resolve_key(task.resolve({})), task.parts
+    if task.climb is not None:  # only its first level is played for certain
         args |= {"level": task.climb.levels(args)[0], "limit": args["limit"] or task.climb.items}
         parts = parts[:1]
     try:
         for item in task_items(parts, args):
-            place = item.environment.id, item.item.level
-            items.setdefault(place, []).append(item)
-            counts[place] += item.attempts
+            env_level = item.environment.id, item.item.level
+            items_by_level.setdefault(env_level, []).append(item)
+            episode_counts[env_level] += item.attempts
     except WaybenchError:  # such as a data set that is not here
         return ()
-    shown = list(items.items())[:_FIRST]
+    shown_levels = list(items_by_level.items())[:_SHOWN]
+    has_several_environments = len({env for (env, _), _ in shown_levels}) > 1
     rows: list[tuple[str, str]] = []
-    for (env, level), of_place in shown:
-        chosen, environment = evenly_spaced_values(of_place, _SAMPLED), of_place[0].environment
-        episodes = [Episode[Any, Any, Any](environment, one.item, one.options) for one in chosen]
-        prompts = [sum(len(message.text) for message in episode.messages) / 4 for episode in episodes]
+    for (env, level), level_items in shown_levels:
+        sampled, environment = evenly_spaced_values(level_items, _SAMPLED_ITEMS), level_items[0].environment
+        episodes = [Episode[Any, Any, Any](environment, item.item, item.options) for item in sampled]
+        prompt_letters = [sum(len(message.text) for message in episode.messages) for episode in episodes]
+        prompt_tokens = [letters / _LETTERS_PER_TOKEN for letters in prompt_letters]
         turns = sorted({episode.turns_left for episode in episodes})
-        name = env if len({env for (env, _), _ in shown}) > 1 else "cost"
-        where = f"{environment.presentation.level} {level}"
         climbs = " and on, while the model solves some" if task.climb is not None else ""
-        least = f"{turns[0]:,} to " if len(turns) > 1 else ""
-        texts = [f"{plural(counts[env, level], 'episode')} at {where}{climbs}"]
-        texts.append(f"each of at most {least}{plural(turns[-1], 'request')}")
-        texts.append(f"a first prompt of about {short_count(round(mean(prompts)))} tokens")
-        ways = {json.dumps(dict(one.options), sort_keys=True): one for one in chosen}
-        bounds = list(dict.fromkeys(_score_bounds_text(environment, one) for one in ways.values()))
-        rows.append((name, f"{', '.join(texts)}; {bounds[0]}" if len(bounds) == 1 else ", ".join(texts)))
-    more = f"{plural(len(items) - len(shown), 'more level')}; " if len(items) > len(shown) else ""
+        fewest_turns = f"{turns[0]:,} to " if len(turns) > 1 else ""
+        text = (
+            f"{plural(episode_counts[env, level], 'episode')} at {environment.presentation.level} {level}{climbs}, "
+            f"each of at most {fewest_turns}{plural(turns[-1], 'request')}, "
+            f"a first prompt of about {short_count(round(mean(prompt_tokens)))} tokens"
+        )
+        item_by_options = {json.dumps(dict(item.options), sort_keys=True): item for item in sampled}
+        bounds = {_score_bounds_text(environment, item) for item in item_by_options.values()}
+        # Bounds that differ between options belong to no level as a whole.
+        rows.append(
+            (env if has_several_environments else "cost", f"{text}; {bounds.pop()}" if len(bounds) == 1 else text)
+        )
+    n_more = len(items_by_level) - len(shown_levels)
+    more = f"{plural(n_more, 'more level')}; " if n_more else ""
     return [
         *rows,
         ("in all", f"{more}waybench run {task.name} --model MODEL --quote says requests, tokens and dollars"),

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from waybench.cli._environments import locations_of
+from waybench.cli._environments import local_locations
 from waybench.core import End, Json, Prices, UsageError, plural
 from waybench.core._errors import DEFECT
 from waybench.ext.scale import is_url
@@ -240,7 +240,7 @@ def next_commands_text(out: Path | str, rows: Iterable["Row"]) -> str:
     models: dict[str, dict[str, None]] = {}
     for row in rows:
         models.setdefault(row.group.task, {})[row.group.model] = None
-    places = locations_of(dict.fromkeys(row.group.env for row in rows))
+    places = local_locations(dict.fromkeys(row.group.env for row in rows))
     program = " ".join(["waybench", *(f"--env {shlex.quote(place)}" for place in places)])
     to = " --out site" if is_url(str(out)) else ""  # a site is not written to a URL
     report = f"{program} report {shlex.quote(str(out))}{to}"

@@ -54,7 +54,7 @@ from waybench.people._play import play_lines, recorded_player_name, show_result
 _LONGEST_TEXT = 100_000  # characters of an introduction
 _LARGEST_TEXT = 4 * _LONGEST_TEXT  # bytes
 _LARGEST_ITEMS = 1 << 30  # bytes
-_MOST_CODES = 10_000
+_MOST_CODES, _LONGEST_CODE = 10_000, 40
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _RECORDS = click.Path(path_type=Path, dir_okay=False)
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
@@ -120,16 +120,16 @@ def play(
         raise UsageError(f"{flags[0]} is for --web: add --web, or leave it out")
     if len(envs) > 1:
         raise UsageError("several environments are for --web: add --web, or name one")
-    chosen = ItemChoices(next(iter(envs)), settings).choose(index)
+    choice = ItemChoices(next(iter(envs)), settings).choose(index)
     name = recorded_player_name(player, hints=hints)
-    attempt = 1 if record is None else 1 + _count_attempts(record, name, chosen)
+    attempt = 1 if record is None else 1 + _count_attempts(record, name, choice)
     episode: Episode[Any, Any, Any] = Episode(
-        chosen.environment, chosen.item, chosen.options, attempt=attempt, player=name
+        choice.environment, choice.item, choice.options, attempt=attempt, player=name
     )
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a block shows a question mark
-    game = PlayedEpisode(episode, chosen.task, chosen.settings)
+    game = PlayedEpisode(episode, choice.task, choice.settings)
     if record is None:
         _play_in_terminal(game, hints, plain)
     else:
@@ -141,7 +141,7 @@ def play(
                 _play_in_terminal(game, hints, plain)
             finally:
                 write(json.dumps(game.record(), sort_keys=True, separators=(",", ":")))
-    show_result(game, attempts_left=chosen.attempts - attempt)
+    show_result(game, attempts_left=choice.attempts - attempt)
 
 
 def _play_in_terminal(game: PlayedEpisode, hints: bool, plain: bool) -> None:
@@ -156,19 +156,19 @@ def _play_in_terminal(game: PlayedEpisode, hints: bool, plain: bool) -> None:
     play_lines(game, hints=hints)
 
 
-def _count_attempts(path: str, player: str, chosen: ItemChoice) -> int:
+def _count_attempts(path: str, player: str, choice: ItemChoice) -> int:
     """Return the number of a player's attempts at an item in a file of records; 0 without the file."""
     if not os.path.isfile(path):
         return 0
     from waybench.results.logs._record_files import read_records
 
-    environment, item = chosen.environment, chosen.item
-    options: dict[str, Any] = dict(Episode(environment, item, chosen.options).options)
+    environment, item = choice.environment, choice.item
+    options: dict[str, Any] = dict(Episode(environment, item, choice.options).options)
     return sum(
-        (played.model, played.record.env, played.record.instance_hash, played.record.item["id"])
+        (recorded.model, recorded.record.env, recorded.record.instance_hash, recorded.record.item["id"])
         == (player, environment.id, item.instance.hash, item.id)
-        and dict(played.record.options) == options
-        for played in read_records([Path(path)], lambda problem: None)
+        and dict(recorded.record.options) == options
+        for recorded in read_records([Path(path)], lambda problem: None)
     )
 
 
@@ -182,9 +182,9 @@ def serve_study(
 
     if record is None or record == "-":
         raise UsageError("--web needs a file for the records: add --record FILE")
-    chosen = [choice for env in envs for choice in _study_items(env, settings, index, study.items)]
-    application = Study(
-        chosen,
+    choices = [choice for env in envs for choice in _study_items(env, settings, index, study.items)]
+    study_of_people = Study(
+        choices,
         Path(record),
         codes=None if study.codes is None else _read_codes(study.codes),
         introduction="" if study.introduction is None else _read_short_text(study.introduction),
@@ -195,11 +195,11 @@ def serve_study(
     url = address_with_token(listener, token)
     click.echo(f"play: {url} (press Ctrl-C to stop)")
     attempts = f" with {study.attempts} attempts each" if (study.attempts or 1) > 1 else ""
-    click.echo(f"{plural(len(chosen), 'item')}{attempts}; records go to {record}")
+    click.echo(f"{plural(len(choices), 'item')}{attempts}; records go to {record}")
     if study.open_browser:
         threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
     try:
-        serve_application(study_application(application, listener.getsockname()[1], token), listener)
+        serve_application(study_application(study_of_people, listener.getsockname()[1], token), listener)
     except KeyboardInterrupt:
         to_stderr(f"stopped; start again with the same options to go on, or run: waybench report {record}")
 
@@ -211,21 +211,25 @@ def _study_items(env: str, settings: ItemSettings, index: int, count: int | None
         count = source.space if count is None else count
     else:
         source = ItemChoices(env, settings)
-    numbers = range(index, index + (count or 1))
+    indices = range(index, index + (count or 1))
     # A set such as the three disks of SmartPlay repeats its one item for each trial; a study repeats with --attempts.
-    chosen: dict[str, ItemChoice] = {}
-    for item in map(source.choose, numbers):
-        chosen.setdefault(item.item.instance.hash, item)
-    if len(chosen) < len(numbers):
-        to_stderr(f"{env}: {plural(len(chosen), 'different item')} among the {len(numbers)}; each is taken once")
-    return list(chosen.values())
+    choice_by_hash: dict[str, ItemChoice] = {}
+    for choice in map(source.choose, indices):
+        choice_by_hash.setdefault(choice.item.instance.hash, choice)
+    if len(choice_by_hash) < len(indices):
+        to_stderr(
+            f"{env}: {plural(len(choice_by_hash), 'different item')} among the {len(indices)}; each is taken once"
+        )
+    return list(choice_by_hash.values())
 
 
 def _environment_id_of_file(path: Path) -> str:
     """Return the environment id in the first line of a file of instances."""
-    what = "a file of `waybench generate`"
-    _, value = next(numbered_json_values(read_text_file(path, _LARGEST_ITEMS, what), str(path), what), (0, None))
-    value = value[0] if is_array(value) and value else value
+    description = "a file of `waybench generate`"
+    _, value = next(
+        numbered_json_values(read_text_file(path, _LARGEST_ITEMS, description), str(path), description), (0, None)
+    )
+    value = value[0] if is_array(value) and value else value  # a file can be one array of instances
     if not is_object(value) or not isinstance(value.get("env"), str):
         raise UsageError(f"{path}: its first line names no environment: give a file of `waybench generate`")
     return str(value["env"])
@@ -238,8 +242,10 @@ def _read_codes(path: Path) -> list[str]:
     if not codes or len(codes) > _MOST_CODES or len(set(codes)) < len(codes):
         raise UsageError(f"{path}: give a code in each line, at most {_MOST_CODES}, none of them twice")
     for code in codes:
-        if len(code) > 40 or not code.isprintable():
-            raise UsageError(f"{path}: {code[:40]!a} is no code: use at most 40 printable characters")
+        if len(code) > _LONGEST_CODE or not code.isprintable():
+            raise UsageError(
+                f"{path}: {code[:_LONGEST_CODE]!a} is no code: use at most {_LONGEST_CODE} printable characters"
+            )
     return codes
 
 
@@ -293,29 +299,33 @@ def openenv(
         raise UsageError("--no-token: leave out --token, or this")
     refuse_strong_key(key)
     environment = resolve_environment(env)
-    of_play, of_source = split_play_and_source_options(environment, read_assignments(parameters, "-T", "key=value"))
-    face: Any = import_module("waybench.ext.train.openenv")
-    file = EpisodeFile(out, attempts)
-    secret = None if no_token else _token(token)
-    app = face.app(
+    play_options, source_options = split_play_and_source_options(
+        environment, read_assignments(parameters, "-T", "key=value")
+    )
+    openenv_module: Any = import_module("waybench.ext.train.openenv")
+    episode_file = EpisodeFile(out, attempts)
+    accepted_token = None if no_token else _token(token)
+    app = openenv_module.app(
         environment.id,
-        token=secret,
+        token=accepted_token,
         web=web,
-        file=file,
+        file=episode_file,
         player=player,
         sessions=sessions,
         hosts=(*_LOCAL, *hosts),
         key=read_key(key),
         level=level,
-        source_options=of_source,
-        **of_play,
+        source_options=source_options,
+        **play_options,
     )
     click.echo(f"serve: {environment.id} at http://{host}:{port} (press Ctrl-C to stop)")
-    if token is None and secret is not None:
-        click.echo(f"token: {secret}")
+    if token is None and accepted_token is not None:
+        click.echo(f"token: {accepted_token}")
     if web:
-        click.echo(f"page: http://{host}:{port}/web/" + ("" if token or secret is None else f"?token={secret}"))
-    _serve_http(app, host, port, file.end_open_episodes, ws_max_size=face.LARGEST_BODY)
+        click.echo(
+            f"page: http://{host}:{port}/web/" + ("" if token or accepted_token is None else f"?token={accepted_token}")
+        )
+    _serve_http(app, host, port, episode_file.end_open_episodes, ws_max_size=openenv_module.LARGEST_BODY)
 
 
 @serve.command("mcp", short_help="Let agent products play, by the Model Context Protocol.")
@@ -343,9 +353,9 @@ def mcp(
     as failed. No tool gives an agent a record or a solution.
     """
     key = key_reference(key, key_file)
-    face: Any = import_module("waybench.ext.train.mcp")
+    mcp_module: Any = import_module("waybench.ext.train.mcp")
     ids = [resolve_environment(env).id for env in envs] or [entry.id for entry in registry.entries]
-    episodes = face.AgentEpisodes(
+    episodes = mcp_module.AgentEpisodes(
         ids,
         key=None if key is None else read_key(key),
         options=read_assignments(parameters, "-T", "key=value"),
@@ -354,7 +364,7 @@ def mcp(
         attempts=attempts,
         player=player,
     )
-    server = face.server(episodes)
+    server = mcp_module.server(episodes)
     if port is None:
         _close_on_signals(episodes.end_all_episodes)
         try:
@@ -362,12 +372,12 @@ def mcp(
         finally:
             episodes.end_all_episodes()
         return
-    secret = _token(token)
+    accepted_token = _token(token)
     click.echo(f"serve: {plural(len(ids), 'environment')} at http://127.0.0.1:{port}/mcp (press Ctrl-C to stop)")
     if token is None:
-        click.echo(f"token: {secret}")
-    names = tuple(f"{name}:{port}" for name in _LOCAL)
-    _serve_http(face.http_app(server, secret, names), "127.0.0.1", port, episodes.end_all_episodes)
+        click.echo(f"token: {accepted_token}")
+    host_names = tuple(f"{name}:{port}" for name in _LOCAL)
+    _serve_http(mcp_module.http_app(server, accepted_token, host_names), "127.0.0.1", port, episodes.end_all_episodes)
 
 
 def _token(given: str | None) -> str:
@@ -386,7 +396,10 @@ def _serve_http(app: Any, host: str, port: int, close: Callable[[], None], **set
 
 
 def _close_on_signals(close: Callable[[], None]) -> None:
-    """On Ctrl-C and SIGTERM, call `close` and exit at once: a thread that waits for input cannot be interrupted."""
+    """On Ctrl-C and SIGTERM, call `close` and exit at once: a thread that waits for input cannot be interrupted.
+
+    The exit status is 128 and the signal's number, as shells report it.
+    """
 
     def close_and_exit(number: int, frame: object) -> None:
         close()

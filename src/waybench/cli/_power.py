@@ -32,7 +32,7 @@ waybench power --until decided --disagree 0.3      a comparison that ends when i
 waybench power --ratio 1.5 --levels 5,7,9,13,19    two horizons"""
 
 _SHARE = FiniteRange(0, 1, min_open=True, max_open=True)
-_WIDTH = 120
+_WIDTH = 120  # columns of the terminal
 _MOST_LEVELS = 50
 
 
@@ -87,13 +87,13 @@ class PowerQuestion:
     @property
     def text(self) -> str:
         """The question in words, the first line of an answer."""
-        at = f"a power of {self.power:g}, two-sided at {self.alpha:g}:"
+        power_text = f"a power of {self.power:g}, two-sided at {self.alpha:g}:"
         if self.tie is not None:
             wanted = "" if self.items is not None else f" with a power of {self.power:g}"
             return f"To show that two equal models are tied within {self.tie:g}{wanted}, one-sided at {self.alpha:g}:"
         if self.items is not None:
-            return f"With {plural(self.items, 'item')} and {at}"
-        return f"To detect a difference of {self.detect:g} with {at}"
+            return f"With {plural(self.items, 'item')} and {power_text}"
+        return f"To detect a difference of {self.detect:g} with {power_text}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,11 +199,11 @@ def power(question: PowerQuestion, shares: AssumedShares, pilot: PilotRun, horiz
             if pilot.prices or pilot.price:
                 raise UsageError("--prices needs the tokens of a pilot: add --pilot")
             _print_wrapped(
-                "\n".join(_answer_lines(_TestPlan(shares.assumptions, []), question, unpaired=not shares.isomorphs))
+                "\n".join(_answer_lines(_TestPlan(shares.assumptions, []), question, is_of_models=not shares.isomorphs))
             )
             return
         plans, problems = _pilot_plans(pilot.folder, pilot, shares)
-        texts = ["\n".join(_answer_lines(plan, question, unpaired=not shares.isomorphs)) for plan in plans]
+        texts = ["\n".join(_answer_lines(plan, question, is_of_models=not shares.isomorphs)) for plan in plans]
     except ValueError as error:  # assumptions that contradict each other; the message says which option to change
         raise UsageError(str(error)) from error
     _print_wrapped("\n\n".join([*texts, *problems]))
@@ -230,7 +230,7 @@ def _until_decided_texts(question: PowerQuestion, shares: AssumedShares, pilot: 
 
 @dataclass(frozen=True, slots=True)
 class _TestPlan:
-    """Assumptions about a comparison, and of our tasks the rows of each model's run in the pilot."""
+    """Assumptions about a comparison, and for each of its runs in the pilot the rows, which tell the cost."""
 
     assumptions: "PowerAssumptions"
     runs: "Sequence[Sequence[Row]]"
@@ -256,15 +256,15 @@ def _pilot_plans(folder: Path, pilot: PilotRun, shares: AssumedShares) -> tuple[
     plans: list[_TestPlan] = []
     problems: list[str] = []
     for name, sides in _planned_tests(scores, shares.isomorphs):
-        assumptions, without = assumptions_from_pilot(sides, shares.correlation)
+        assumptions, reasons_against = assumptions_from_pilot(sides, shares.correlation)
         runs = [rows[side.group] for side in sides if side.group in rows]
-        if name:  # of two sides of one model
+        if name:  # it compares one model with itself
             assumptions = [
                 replace(plan, name=name, description=plan.description.removeprefix("two models, "))
                 for plan in assumptions
             ]
         plans += [_TestPlan(plan, runs) for plan in assumptions]
-        problems += without
+        problems += reasons_against
     if not plans:
         raise UsageError(problems[0])
     if references:
@@ -277,8 +277,8 @@ def _planned_tests(
 ) -> "Iterator[tuple[str, Sequence[ItemScores]]]":
     """Yield each test to plan: its name and the pilot's scores of what it compares.
 
-    With `isomorphs` it is one model on items against that many isomorphic forms of each; None compares models, whose
-    test has no name ("").
+    None compares models, whose tests have no name (""). With `isomorphs`, each test compares one model's scores on
+    items with those on that many isomorphic forms of each.
     """
     from waybench.results.comparisons._isomorphs import compare_isomorphs, compare_twins
     from waybench.results.results import group_by
@@ -287,48 +287,54 @@ def _planned_tests(
         yield from (("", sides) for sides in group_by(scores, lambda side: side.test).values())
         return
     effects = compare_isomorphs(scores)
-    comparisons = [effect.comparison for effect in effects if len(effect.numbers) == isomorphs]
-    comparisons += compare_twins(scores) if isomorphs == 1 else []
+    form_counts = [len(effect.numbers) for effect in effects]  # an isomorphic set has one form of each item
+    comparisons = [effect.comparison for effect, count in zip(effects, form_counts, strict=True) if count == isomorphs]
+    comparisons += compare_twins(scores) if isomorphs == 1 else []  # a twin task is one other form of the items
     if not comparisons:
-        numbers = ", ".join(str(number) for number in sorted({len(effect.numbers) for effect in effects}))
+        counts_text = ", ".join(map(str, sorted(set(form_counts))))
         raise UsageError(
-            f"--isomorphs {isomorphs}: the pilot has {numbers or 'no'} isomorphic forms of an item; run a task again "
-            "with -T isomorph=1, and so on"
+            f"--isomorphs {isomorphs}: the pilot has {counts_text or 'no'} isomorphic forms of an item; run a task "
+            "again with -T isomorph=1, and so on"
         )
     for comparison in comparisons:
         first, second = comparison.first, comparison.second
         name = f"{comparison.name}: {comparison.metric.title}, {first.model} against itself"
-        yield name, [first, replace(second, test=first.test)]
+        yield name, [first, replace(second, test=first.test)]  # as if they were two models in one test
 
 
-def _answer_lines(plan: _TestPlan, question: PowerQuestion, *, unpaired: bool) -> Iterator[str]:
-    """Yield the answer for one test: question, numbers of items, cost, and assumptions."""
+def _answer_lines(plan: _TestPlan, question: PowerQuestion, *, is_of_models: bool) -> Iterator[str]:
+    """Yield the answer for one test: question, numbers of items, cost, and assumptions.
+
+    `is_of_models` says whether it compares two models, and not one model on several forms of items.
+    """
     if plan.assumptions.name:
         yield plan.assumptions.name
     yield question.text
-    items = yield from (_difference_lines if question.tie is None else _tie_lines)(plan.assumptions, question, unpaired)
+    answer_lines = _difference_lines if question.tie is None else _tie_lines
+    items = yield from answer_lines(plan.assumptions, question, is_of_models)
     if items is not None:
         yield from _cost_lines(plan, items)
     yield f"  {'from the pilot' if plan.assumptions.name else 'assumed'}: {plan.assumptions.description}"
 
 
 def _items_needed_text(needed: "ItemsNeeded", assumptions: "PowerAssumptions") -> str:
+    """Return a number of items, and of clusters if they have several items, as text."""
     clusters = f" in {plural(needed.clusters, 'cluster')}" if assumptions.size > 1 else ""
     return f"{needed.items:,}{clusters}"
 
 
-def _pairing_text(unpaired: bool) -> str:
-    """Return the design in words: two models on the same items (`unpaired`), or one model on forms of items."""
-    return "the same items for both models" if unpaired else "items, each in all forms"
+def _pairing_text(is_of_models: bool) -> str:
+    """Return the design in words: two models on the same items, or one model on forms of items."""
+    return "the same items for both models" if is_of_models else "items, each in all forms"
 
 
 def _difference_lines(
-    assumptions: "PowerAssumptions", question: PowerQuestion, unpaired: bool
+    assumptions: "PowerAssumptions", question: PowerQuestion, is_of_models: bool
 ) -> Generator[str, None, int | None]:
     """Yield lines on the items or the detectable difference, and return the items for a single comparison."""
     from waybench.results.stats._power import detectable_difference, items_needed
 
-    levels = {_pairing_text(unpaired): question.alpha, **dict(question.adjusted_levels)}
+    levels = {_pairing_text(is_of_models): question.alpha, **dict(question.adjusted_levels)}
     if question.detect is None:
         for text, alpha in levels.items():
             least = detectable_difference(assumptions, question.items or 0, alpha=alpha, power=question.power)
@@ -339,28 +345,28 @@ def _difference_lines(
     ]
     for text, number in zip(levels, needed, strict=True):
         yield f"  {text}: {_items_needed_text(number, assumptions)}"
-    if unpaired and needed[0].unpaired is not None:
+    if is_of_models and needed[0].unpaired is not None:
         yield f"  other items for each model: {needed[0].unpaired:,} each"
     return needed[0].items
 
 
 def _tie_lines(
-    assumptions: "PowerAssumptions", question: PowerQuestion, unpaired: bool
+    assumptions: "PowerAssumptions", question: PowerQuestion, is_of_models: bool
 ) -> Generator[str, None, int | None]:
-    """Yield lines on the items or the power for a tie, and return the number of items."""
+    """Yield lines on the items that a tie takes, or on its power with the items given; return the number of items."""
     from waybench.results.stats._power import items_for_tie, min_clusters_for_tie, tie_power
 
-    margin = question.tie or 0.0
-    if question.items is None:
+    margin, items = question.tie or 0.0, question.items
+    if items is None:
         needed = items_for_tie(assumptions, margin, alpha=question.alpha, power=question.power)
-        yield f"  {_pairing_text(unpaired)}: {_items_needed_text(needed, assumptions)}"
+        yield f"  {_pairing_text(is_of_models)}: {_items_needed_text(needed, assumptions)}"
+        items = needed.items
     else:
-        needed = None
-        achieved = tie_power(assumptions, margin, question.items, alpha=question.alpha)
-        yield f"  {_pairing_text(unpaired)}, {question.items:,}: a power of {achieved:.2f}"
+        achieved = tie_power(assumptions, margin, items, alpha=question.alpha)
+        yield f"  {_pairing_text(is_of_models)}, {items:,}: a power of {achieved:.2f}"
     unit = "clusters" if assumptions.size > 1 else "items"
     yield f"  a tie takes, however small the differences are: {min_clusters_for_tie(margin):,} {unit}"
-    return question.items if needed is None else needed.items
+    return items
 
 
 def _cost_lines(plan: _TestPlan, items: int) -> Iterator[str]:
@@ -370,15 +376,15 @@ def _cost_lines(plan: _TestPlan, items: int) -> Iterator[str]:
     from waybench.results.formatting import one_line
     from waybench.results.results import labels
 
-    limits: dict[str, None] = {}
+    limits: dict[str, None] = {}  # lines, each once
     names = labels(rows[0].group for rows in plan.runs)
     for rows in plan.runs:
         (entry,) = ledger(rows)
         item_set = entry.group.environment.items
         levels = 1 if item_set.pooled else len({row.level for row in rows})
         if item_set.cluster is None:  # of maps, `limit` is the number of questions about each
-            of_each = f" (of each of {levels} levels)" if levels > 1 else ""
-            limits[f"  as a task's limit: --limit {math.ceil(items / levels)}{of_each}"] = None
+            per_level = f" (of each of {levels} levels)" if levels > 1 else ""
+            limits[f"  as a task's limit: --limit {math.ceil(items / levels)}{per_level}"] = None
         tokens = entry.mean_per_item(total_if_known([entry.input_tokens, entry.output_tokens]))
         cost = entry.mean_per_item(entry.cost)
         if tokens is not None:
@@ -397,24 +403,24 @@ def _horizon_answer(question: PowerQuestion, horizons: HorizonDesign, pilot: Pil
     if pilot.folder is not None:
         raise UsageError("horizons are planned by --levels and --fall: leave --pilot out")
     plan = HorizonPlan(_read_levels(horizons.levels), horizons.fall)
-    at = f"a power of {question.power:g}, two-sided at {question.alpha:g}:"
+    power_text = f"a power of {question.power:g}, two-sided at {question.alpha:g}:"
     lines = [
-        f"To detect a ratio of 50 % horizons of {question.ratio:g} with {at}"
+        f"To detect a ratio of 50 % horizons of {question.ratio:g} with {power_text}"
         if question.items is None
-        else f"With {plural(question.items, 'item')} of each level and {at}"
+        else f"With {plural(question.items, 'item')} of each level and {power_text}"
     ]
     for text, alpha in {f"{len(plan.levels)} levels": question.alpha, **dict(question.adjusted_levels)}.items():
         if question.ratio is None:
             factor = detectable_factor(plan, question.items or 0, alpha=alpha, power=question.power)
-            found = "none within the levels" if factor is None else f"ratios from {factor:.2f}"
+            answer = "none within the levels" if factor is None else f"ratios from {factor:.2f}"
         else:
             items = items_for_horizons(plan, question.ratio, alpha=alpha, power=question.power)
-            found = (
+            answer = (
                 "no number of items: add levels; horizons in neighbouring gaps between levels are not distinguished"
                 if items is None
                 else f"about {items:,} items of each level, {items * len(plan.levels):,} in all"
             )
-        lines.append(f"  {text}: {found}")
+        lines.append(f"  {text}: {answer}")
     lines.append(
         f"  assumed: horizons around the middle of the levels, success falls from 90 to 10 % within {plan.fall:g} "
         "doublings, items are clusters of their own"

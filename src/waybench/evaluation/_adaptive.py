@@ -35,9 +35,9 @@ from waybench.results.stats._adaptive import Candidate
 from waybench.results.stats._curves import CurvePrior
 
 S = TypeVar("S")
-_BINS = 3  # strata for each doubling of the difficulty, where items have difficulties of their own
-_SAMPLE = 3  # items of a stratum that are played to learn what an episode takes
-_LETTERS = 4  # for a token: an estimate
+_BINS_PER_DOUBLING = 3  # strata for each doubling of the difficulty, where items have difficulties of their own
+_ITEMS_MEASURED = 3  # items of a stratum that are played to learn what an episode takes
+_LETTERS_PER_TOKEN = 4  # an estimate
 _TOKENS_PER_MESSAGE = 4  # what chat templates add, about
 
 
@@ -61,7 +61,7 @@ class AdaptiveSampleSource(SampleSource, ABC, Generic[S]):
 
     @abstractmethod
     def samples_after(self, state: S, sample_id: str, record: EpisodeRecord) -> list[Sample]:
-        """Return the samples to play after the result of a sample, and update the player's state."""
+        """Update the player's state by the result of a sample, and return the samples to play next."""
 
     async def sample_complete(self, sample: EvalSample) -> list[Sample] | None:
         """Return the samples to play after a finished sample; None if it ended in an infrastructure error."""
@@ -83,7 +83,7 @@ class AdaptiveSampleSource(SampleSource, ABC, Generic[S]):
 
 
 class Tokens(NamedTuple):
-    """Tokens of an episode."""
+    """Tokens of an episode, or their mean over episodes."""
 
     input: float
     output: float
@@ -98,15 +98,16 @@ class Stratum:
     """Items of about the same difficulty.
 
     Attributes:
+        difficulty: The mean difficulty of the items.
         item: Index, from 0 -> (item, its own difficulty).
-        left: Number of items; None if there is no end.
+        n_items: Number of items; None if there is no end.
         tokens: Estimated tokens of an episode.
         options: Further options of play of these items.
     """
 
-    at: float
+    difficulty: float
     item: Callable[[int], tuple[Item[Any], float]]
-    left: int | None
+    n_items: int | None
     tokens: Tokens
     options: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
 
@@ -130,9 +131,9 @@ def strata_of_levels(
     # Items of all levels alternate, so that no stratum begins with one level.
     for items in zip(*(sources[level].head(items_per_level) for level in levels), strict=True):
         for item in items:
-            at = axis.of(Episode(environment, item, options).record())
-            if at is not None and at > 0:
-                bins.setdefault(floor(_BINS * log2(at)), []).append((item, at))
+            difficulty = axis.of(Episode(environment, item, options).record())
+            if difficulty is not None and difficulty > 0:
+                bins.setdefault(floor(_BINS_PER_DOUBLING * log2(difficulty)), []).append((item, difficulty))
     return [_stratum_of_items(environment, options, items) for _, items in sorted(bins.items())]
 
 
@@ -140,14 +141,15 @@ class OptionItems(NamedTuple):
     """Items that are played with the same options.
 
     Attributes:
+        difficulty: The difficulty of all items with these options.
         options: Further options of play.
-        mark: Suffix of the items' ids, since several strata have the same items.
+        id_suffix: Suffix of the items' ids, since several strata have the same items.
         tokens: Estimated tokens of an episode; None to measure them on some episodes.
     """
 
-    at: float
+    difficulty: float
     options: Mapping[str, Json]
-    mark: str
+    id_suffix: str
     items: Sequence[Item[Any]]
     tokens: Tokens | None = None
 
@@ -155,10 +157,13 @@ class OptionItems(NamedTuple):
 def option_strata(
     environment: Environment[Any, Any, Any], options: Mapping[str, Json], groups: Sequence[OptionItems]
 ) -> list[Stratum]:
-    """Return one stratum for each group of items, in their order; its items have the group's options."""
+    """Return one stratum for each group of items, in their order, whose items have the group's difficulty and options.
+
+    The items' ids get the group's suffix. Tokens of an episode are measured where the group does not give them.
+    """
     strata: list[Stratum] = []
     for group in groups:
-        items = [(replace(item, id=f"{item.id}-{group.mark}"), group.at) for item in group.items]
+        items = [(replace(item, id=f"{item.id}-{group.id_suffix}"), group.difficulty) for item in group.items]
         stratum = _stratum_of_items(environment, {**options, **group.options}, items, group.tokens)
         strata.append(replace(stratum, options=group.options))
     return strata
@@ -168,9 +173,9 @@ def _stratum_of_level(
     environment: Environment[Any, Any, Any], options: Mapping[str, Json], level: int, source: Source[Any]
 ) -> Stratum:
     """Return a level's items as one stratum whose difficulty is the level."""
-    at = float(level)
+    difficulty = float(level)
     tokens = estimate_episode_tokens(environment, options, [source.item(0)])
-    return Stratum(at, lambda number: (source.item(number), at), source.space, tokens)
+    return Stratum(difficulty, lambda index: (source.item(index), difficulty), source.space, tokens)
 
 
 def _stratum_of_items(
@@ -180,8 +185,8 @@ def _stratum_of_items(
     tokens: Tokens | None = None,
 ) -> Stratum:
     """Return a stratum of (item, difficulty) pairs; `tokens` of an episode are measured if None."""
-    tokens = tokens or estimate_episode_tokens(environment, options, [item for item, _ in items[:_SAMPLE]])
-    return Stratum(fmean(at for _, at in items), lambda number: items[number], len(items), tokens)
+    tokens = tokens or estimate_episode_tokens(environment, options, [item for item, _ in items[:_ITEMS_MEASURED]])
+    return Stratum(fmean(difficulty for _, difficulty in items), lambda index: items[index], len(items), tokens)
 
 
 def estimate_episode_tokens(
@@ -206,9 +211,9 @@ def estimate_episode_tokens(
             messages = episode.messages
             pictures = sum(estimate_picture_tokens(message.picture) for message in messages if message.picture)
             letters = sum(len(message.text) for message in messages)
-            prompts.append(letters / _LETTERS + _TOKENS_PER_MESSAGE * len(messages) + pictures)
+            prompts.append(letters / _LETTERS_PER_TOKEN + _TOKENS_PER_MESSAGE * len(messages) + pictures)
             reply = player_policy.reply(episode)
-            replies += len(reply) / _LETTERS
+            replies += len(reply) / _LETTERS_PER_TOKEN
             episode.step(reply)
         remaining_turns = 0 if episode.done else max(episode.turns_left, 0)
         prompt_tokens = sum(prompts)
@@ -264,10 +269,10 @@ class HorizonConfig:
 
 
 class _Waiting(NamedTuple):
-    """A sample of the present round: the number of its stratum, and its item's difficulty."""
+    """A sample of the present round: the index of its stratum, and its item's difficulty."""
 
     stratum: int
-    at: float
+    difficulty: float
 
 
 @dataclass(slots=True)
@@ -275,15 +280,15 @@ class _Search:
     """The state of the search for one player's horizon.
 
     Attributes:
-        trials: What has been tried, in rounds that are complete.
-        used: How many items of each stratum were begun.
-        waiting: The round's samples.
-        ended: Those of them that have ended.
+        trials: Items that were played in complete rounds, with their results.
+        n_begun: Index of a stratum -> number of its items that were begun.
+        waiting: The samples of the present round, by id.
+        ended: Records of the round's episodes that have ended, by the sample's id.
     """
 
     player: str
     trials: list[Trial] = field(default_factory=list[Trial])
-    used: Counter[int] = field(default_factory=Counter[int])
+    n_begun: Counter[int] = field(default_factory=Counter[int])
     waiting: dict[str, _Waiting] = field(default_factory=dict[str, _Waiting])
     ended: dict[str, EpisodeRecord] = field(default_factory=dict[str, EpisodeRecord])
 
@@ -301,7 +306,7 @@ class HorizonSearch(AdaptiveSampleSource[_Search]):
     def __init__(self, config: HorizonConfig) -> None:
         super().__init__()
         self._config = config
-        lowest, highest = config.strata[0].at, config.strata[-1].at
+        lowest, highest = config.strata[0].difficulty, config.strata[-1].difficulty
         rates = config.environment.difficulty.guess_rates_on(config.axis.name, config.options)
         self._seeker = Seeker(config.rule, lowest, highest, CurvePrior().with_guess_rates(rates))
         plan = {**asdict(config.rule), "lowest": lowest, "highest": highest, "axis": config.axis.name}
@@ -330,7 +335,9 @@ class HorizonSearch(AdaptiveSampleSource[_Search]):
         for sample, waiting in state.waiting.items():
             succeeded = self._config.environment.difficulty.is_success(state.ended[sample])
             expected_cost = self._config.strata[waiting.stratum].tokens.cost(price)
-            state.trials.append(Trial(waiting.at, succeeded, cost_or_tokens(state.ended[sample], price), expected_cost))
+            state.trials.append(
+                Trial(waiting.difficulty, succeeded, cost_or_tokens(state.ended[sample], price), expected_cost)
+            )
         return self._start_round(state)
 
     def _price_of_player(self, player: str) -> Price | None:
@@ -341,22 +348,26 @@ class HorizonSearch(AdaptiveSampleSource[_Search]):
     def _start_round(self, search: _Search) -> list[Sample]:
         """Choose the samples of the next round by the results so far, note them in the search and return them."""
         config, price, budget = self._config, None, None
-        # Of the first round one does not know whose it is: costs are counted in tokens, and it is within any budget.
+        # The first round is the same for all players: costs are counted in tokens, and it is within any budget.
         if search.trials:
             price, budget = self._price_of_player(search.player), config.budget(search.player)
         candidates = [
-            Candidate(stratum.at, stratum.tokens.cost(price), stratum.left and stratum.left - search.used[number])
-            for number, stratum in enumerate(config.strata)
+            Candidate(
+                stratum.difficulty,
+                stratum.tokens.cost(price),
+                None if stratum.n_items is None else stratum.n_items - search.n_begun[index],
+            )
+            for index, stratum in enumerate(config.strata)
         ]
         search.waiting, search.ended = {}, {}
         samples: list[Sample] = []
-        for number in self._seeker.next(search.trials, candidates, budget).candidates:
-            stratum = config.strata[number]
-            item, at = stratum.item(search.used[number])
-            search.used[number] += 1
+        for index in self._seeker.next(search.trials, candidates, budget).candidates:
+            stratum = config.strata[index]
+            item, difficulty = stratum.item(search.n_begun[index])
+            search.n_begun[index] += 1
             options = {**config.options, **stratum.options}
             sample = to_sample(config.environment, item, options, 1, self._plan)
-            search.waiting[str(sample.id)] = _Waiting(number, at)
+            search.waiting[str(sample.id)] = _Waiting(index, difficulty)
             samples.append(sample)
         return samples
 

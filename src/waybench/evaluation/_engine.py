@@ -87,7 +87,7 @@ def write_stop_reason(folder: Path, reason: str) -> None:
         write_eval_log(edited, info.name)
 
 
-_MISREAD = re.compile(r"[#?\t\n\r]|%[0-9A-Fa-f]{2}")
+_MISREAD_CHARACTERS = re.compile(r"[#?\t\n\r]|%[0-9A-Fa-f]{2}")
 # Providers whose names people misspell; the engine knows more.
 _PROVIDERS = (
     *("anthropic", "azureai", "bedrock", "cloudflare", "deepseek", "fireworks", "google", "grok", "groq", "hf"),
@@ -142,7 +142,7 @@ def evaluate(
 
     Raises:
         KeyboardInterrupt: If the user has interrupted the run.
-        UsageError: If a model cannot be had (unknown provider, no key, package missing), in the provider's words, a
+        UsageError: If a model cannot be opened (unknown provider, no key, package missing), in the provider's words, a
             task refuses its parameters, another process runs in the folder, a disk is full, or Inspect cannot keep
             logs in a folder of this name.
     """
@@ -151,85 +151,88 @@ def evaluate(
     try:
         GenerateConfig.model_validate(config)
     except ValidationError as error:
-        wrong = error.errors()[0]
-        setting = f"{wrong['loc'][0]}={str(wrong['input'])[:40]!r}" if wrong["loc"] else "generation settings"
-        raise UsageError(f"{setting}: {wrong['msg'].removeprefix('Value error, ')}") from None
-    ready = _open_models(models, model_base_url, model_args)
+        problem = error.errors()[0]
+        setting = f"{problem['loc'][0]}={str(problem['input'])[:40]!r}" if problem["loc"] else "generation settings"
+        raise UsageError(f"{setting}: {problem['msg'].removeprefix('Value error, ')}") from None
+    opened = _open_models(models, model_base_url, model_args)
     if prompts.picture is not None:
-        refuse_text_only_models(ready)
-    followed = progress if progress is not None else RunProgress()
-    followed.on_spent = interrupt_run
-    refuse_models_without_tools(ready, prompts)
-    forms = [wrap_model(model) for model in ready]
+        refuse_text_only_models(opened)
+    refuse_models_without_tools(opened, prompts)
+    warn = warn or _print_to_stderr
+    note = warn if progress is None else progress.notes.append
+    progress = RunProgress() if progress is None else progress
+    progress.on_spent = interrupt_run
+    forms = [wrap_model(model) for model in opened]
     if states is not None:
         hidden_states = HiddenStates(*states)
-        for model in ready:
+        for model in opened:
             hidden_states.attach(model)
-    for model, form in zip(ready, forms, strict=True):
-        form.tell = followed.notes.append if progress is not None else warn or _print_to_stderr
+    for model, form in zip(opened, forms, strict=True):
+        form.tell = note
         if has_server(model):
-            form.watch = followed.watch_server(str(model), model.api.base_url, form.tell)
+            form.watch = progress.watch_server(str(model), model.api.base_url, note)
         form.keeps_reasoning = config.get("reasoning_history") in ("all", "last")
-        if forced := forced_history_warning(model.api, config):
-            form.tell_once("reasoning history", forced)
-    if any(not isinstance(model.api, EmbeddedPlayer) for model in ready):
-        for note in prompts.notes:
-            (followed.notes.append if progress is not None else warn or _print_to_stderr)(note)
+        if warning := forced_history_warning(model.api, config):
+            form.tell_once("reasoning history", warning)
+    if any(not isinstance(model.api, EmbeddedPlayer) for model in opened):
+        for line in prompts.notes:
+            note(line)
     if check:
-        # Models of their own: connections belong to the event loop of their first request.
-        patience = config.get("attempt_timeout")
+        # Opened again: connections belong to the event loop of a model's first request.
         checked = _open_models(models, model_base_url, model_args)
         for model, form in zip(checked, forms, strict=True):
             wrap_model(model, form)
-        took = check_models(
-            checked,
-            float(patience) if isinstance(patience, int | float) else PATIENCE,
-            warn or _print_to_stderr,
-            prompts=prompts,
+        patience = config.get("attempt_timeout")
+        patience = float(patience) if isinstance(patience, int | float) else PATIENCE
+        seconds = check_models(checked, patience, warn, prompts=prompts)
+        given = config.get("max_connections")
+        progress.estimate_longest_run(
+            seconds, {str(model): given if isinstance(given, int) else model.api.max_connections() for model in opened}
         )
-        most = config.get("max_connections")
-        followed.estimate_longest_run(
-            took, {str(model): most if isinstance(most, int) else model.api.max_connections() for model in ready}
-        )
-    journals = RunJournals(out, {**config, **limits}, warn or _print_to_stderr)
+    journals = RunJournals(out, {**config, **limits}, warn)
     try:
-        selected = count_selected_tasks()
+        n_selected = count_selected_tasks()
         # Parts that another program selects share a folder, which it looks after.
-        with nullcontext() if selected else lock_folder(out), write_progress_regularly(out, followed), _quiet_logging():
-            if not selected:
+        with (
+            nullcontext() if n_selected else lock_folder(out),
+            write_progress_regularly(out, progress),
+            _quiet_logging(),
+        ):
+            if not n_selected:
                 _rename_superseded_logs(out)
             try:
                 created = [journals.create_task(make) for make in tasks]
-                adopt_names_of_older_logs(out, created, ready, warn or _print_to_stderr)
+                adopt_names_of_older_logs(out, created, opened, warn)
                 for task in created:
                     if (source := comparison_of_task(task)) is not None:
                         resume_comparison(source, task.name, task_args(task), out, config)
-                journals.open_journals(ready, followed)
-                followed.notes.extend(followed.opening)
+                journals.open_journals(opened, progress)
+                progress.notes.extend(progress.opening)
                 with (
                     freeze_existing_objects(),
                     follow_engine_reports(
-                        followed,
+                        progress,
                         journals.count_unlogged_replies,
                         out,
                         quiet=display == "none",
                         on_end=partial(_end_player_in_comparison, created),
                     ),
                 ):
-                    logs = _run_eval_set(created, ready, out, config, limits, rerun, display)
+                    logs = _run_eval_set(created, opened, out, config, limits, rerun, display)
             except KeyboardInterrupt:
-                if journals.failure is None and not followed.budget_is_spent:
+                if journals.failure is None and not progress.budget_is_spent:
                     raise
                 logs = []
             finally:
                 journals.close_journals()
             if journals.failure is not None:
                 raise journals.failure
-            if followed.budget_is_spent:
-                write_stop_reason(out, followed.interrupted_text)
-                return [status.name for status in followed.statuses() if status.state != "finished"]
-            if len(logs) < (selected or len(tasks) * len(ready)) or any(log.status == "cancelled" for log in logs):
-                raise KeyboardInterrupt  # which the engine has caught, and reports as a success, with no or fewer logs
+            if progress.budget_is_spent:
+                write_stop_reason(out, progress.interrupted_text)
+                return [status.name for status in progress.statuses() if status.state != "finished"]
+            n_expected = n_selected or len(tasks) * len(opened)
+            if len(logs) < n_expected or any(log.status == "cancelled" for log in logs):
+                raise KeyboardInterrupt  # the engine has caught it, and reports a success with no or fewer logs
             failed = [log for log in logs if log.status != "success"]
             if any(mentions_full_disk(log.error.message) for log in failed if log.error):
                 raise UsageError(disk_full_message(out))
@@ -286,11 +289,11 @@ def _end_player_in_comparison(tasks: Sequence[Task], log: EvalLog) -> None:
 @contextmanager
 def _quiet_logging() -> Generator[None]:
     """Suppress the traceback that Python's logging prints for each line of Inspect's log on a full disk."""
-    before, logging.raiseExceptions = logging.raiseExceptions, False
+    old_value, logging.raiseExceptions = logging.raiseExceptions, False
     try:
         yield
     finally:
-        logging.raiseExceptions = before
+        logging.raiseExceptions = old_value
 
 
 def check_log_folder(folder: Path) -> None:
@@ -301,7 +304,7 @@ def check_log_folder(folder: Path) -> None:
     """
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:[/\\]", str(folder)):
         raise UsageError(f"{str(folder)[:120]!r} is a URL, but logs can only be written to local folders")
-    if misread := sorted(set(_MISREAD.findall(str(folder.absolute())))):
+    if misread := sorted(set(_MISREAD_CHARACTERS.findall(str(folder.absolute())))):
         raise UsageError(
             f"logs cannot be written to {str(folder)[:120]!r}: its full path contains {', '.join(map(repr, misread))}; "
             "choose another folder"
@@ -309,6 +312,7 @@ def check_log_folder(folder: Path) -> None:
 
 
 def _print_to_stderr(message: str) -> None:
+    """Print a line on standard error."""
     print(message, file=sys.stderr)
 
 
@@ -317,18 +321,19 @@ def _rename_superseded_logs(folder: Path) -> None:
 
     The engine resumes from the newest log; one that was killed while it took over an older log's samples has few.
     """
-    logs: dict[str, list[tuple[int, str, EvalLogInfo]]] = {}
+    logs_by_task: dict[str, list[tuple[int, str, EvalLogInfo]]] = {}  # with number of samples and time of creation
     for info in list_eval_logs(str(folder.absolute()), recursive=False):
         try:
             header = read_eval_log(info, header_only=True)
-            count = len(read_eval_log_sample_summaries(info)) if header.status != "success" else sys.maxsize
-        except Exception:  # not a log, or one cut off while it was written; the engine has its own word on it
+            # A finished log is never superseded.
+            count = sys.maxsize if header.status == "success" else len(read_eval_log_sample_summaries(info))
+        except Exception:  # not a log, or one cut off while it was written, of which the engine warns
             continue
-        logs.setdefault(header.eval.task_id, []).append((count, header.eval.created, info))
-    for logs_of_task in logs.values():
-        most, newest, _ = max(logs_of_task, key=lambda log: log[:2])
-        for count, created, info in logs_of_task:
-            if created > newest and count < most:
+        logs_by_task.setdefault(header.eval.task_id, []).append((count, header.eval.created, info))
+    for logs in logs_by_task.values():
+        most_samples, created_with_most, _ = max(logs, key=lambda log: log[:2])
+        for count, created, info in logs:
+            if created > created_with_most and count < most_samples:
                 path = Path(url2pathname(urlparse(info.name).path))
                 path.rename(path.with_suffix(".superseded"))
 
@@ -353,7 +358,7 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
     `name` is provider/name, or "python:" and a function. `base_url` is None for the provider's own server.
 
     Raises:
-        UsageError: If it cannot be had, in the provider's words.
+        UsageError: If the model cannot be opened, in the provider's words.
     """
     check_env_file()
     name = inspect_model_name(name)
@@ -374,27 +379,31 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
         with hide_secrets_in_errors(Secrets(base_url, args)):
             model = get_model(name, base_url=base_url, memoize=False, **args)
             address = model.api.base_url
-            variables = (name for name in os.environ if name.endswith("_BASE_URL"))
-            if base_url is None and address and any(os.environ[variable] == address for variable in variables):
-                # A log has only an address that was given, and results of two servers must not be taken for one's.
+            given_addresses = [value for variable, value in os.environ.items() if variable.endswith("_BASE_URL")]
+            if base_url is None and address in given_addresses and address:
+                # Logs have only an address that was passed, and tell results of two servers apart by it.
                 base_url = address
                 model = get_model(name, base_url=base_url, memoize=False, **args)
         wrap_model(seal_secrets(model, base_url, args))
         return model
     except Exception as error:  # every provider has its own; its message is what the user needs
-        words = _one_line_message(error)
-        if "not recognized" in words:
-            provider = name.partition("/")[0][:60]
-            near = get_close_matches(provider, _PROVIDERS, n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            raise UsageError(
-                f"model {name[:120]!r}: unknown provider {provider!r}: {hint}give a provider of Inspect, such as "
-                "openai, anthropic or hf, or openai-api/NAME/MODEL with --model-base-url for a server of your own"
-            ) from None
-        hint = "; or give the address of its server with --model-base-url" if "_BASE_URL" in words else ""
-        if name.startswith("openai-api/") and (variable := re.search(r"\w+_API_KEY", words)):
-            hint += f". A server that needs no key takes any text: {variable[0]}=none"
-        raise UsageError(f"model {name[:120]!r}: {words}{hint}") from None
+        raise UsageError(f"model {name[:120]!r}: {_provider_error_text(name, _one_line_message(error))}") from None
+
+
+def _provider_error_text(name: str, message: str) -> str:
+    """Return a provider's message that a model cannot be opened, with hints on what to give instead."""
+    if "not recognized" in message:
+        provider = name.partition("/")[0][:60]
+        similar = get_close_matches(provider, _PROVIDERS, n=1)
+        hint = f"did you mean {similar[0]!r}? " if similar else ""
+        return (
+            f"unknown provider {provider!r}: {hint}give a provider of Inspect, such as openai, anthropic or hf, or "
+            "openai-api/NAME/MODEL with --model-base-url for a server of your own"
+        )
+    hint = "; or give the address of its server with --model-base-url" if "_BASE_URL" in message else ""
+    if name.startswith("openai-api/") and (variable := re.search(r"\w+_API_KEY", message)):
+        hint += f". A server that needs no key takes any text: {variable[0]}=none"
+    return f"{message}{hint}"
 
 
 def _is_http_address(text: str) -> bool:

@@ -25,10 +25,10 @@ from waybench.core import (
 from waybench.core._errors import DEFECT
 from waybench.evaluation._task_status import TaskStatus
 
-_LONGEST = 200  # characters of an error
-_EXAMPLE = 120  # characters of an unreadable reply
-_JUDGED = 20  # replies at a game before a warning says that many are unreadable
-_SHOWN = 4  # episodes that go on of which the turn is named, and errors that have a line
+_ERROR_LENGTH = 200  # characters of an error
+_REPLY_LENGTH = 120  # characters of an unreadable reply
+_REPLIES_BEFORE_WARNING = 20  # replies at a game, so that a warning does not come by chance
+_MOST_SHOWN = 4  # episodes that go on of which the turn is named, and errors that have a line
 
 
 class Earlier(NamedTuple):
@@ -49,7 +49,7 @@ class Earlier(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenEpisode:
     """An episode that is being played.
 
     Attributes:
@@ -109,25 +109,25 @@ class TaskProgress:
     ) -> None:
         self.task, self.model, self.args = task, model, dict(args or {})
         self.label = task.removeprefix("waybench/")
-        self._total, self._attempts, self._price = total, attempts, price
+        self._total, self._has_attempts, self._price = total, attempts, price
         self._note, self._spent, self._clock = note, spent, clock
         self._levels = list(levels)
-        self._level_begins: dict[int, int] = {}  # level -> requests of this run before its first episode
+        self._requests_before_level: dict[int, int] = {}  # level -> requests of this run before its first episode
         self.why_stopped = why_stopped
         self._lock = threading.Lock()
         self._state = "waiting"
-        self._done: set[str] = set()
-        self._before: frozenset[str] = frozenset()
-        self._errors: set[str] = set()
-        self._defects: set[str] = set()
-        self._noted: set[str] = set()
-        self._open: dict[str, _Open] = {}
+        self._finished_samples: set[str] = set()
+        self._samples_before: frozenset[str] = frozenset()
+        self._samples_with_errors: set[str] = set()
+        self._samples_with_defects: set[str] = set()
+        self._noted_errors: set[str] = set()
+        self._open_episodes: dict[str, _OpenEpisode] = {}
         self._level: int | None = None
-        self._games: dict[str, _GameReplies] = {}
-        self._requests = self._repeated = self._retries = 0
-        self._input = self._output = self._cached = 0
+        self._replies_by_game: dict[str, _GameReplies] = {}
+        self._n_requests = self._n_repeated = self._n_retries = 0
+        self._input_tokens = self._output_tokens = self._cached_tokens = 0
         self._ended_turns = Counter[int]()
-        self._began: float | None = None  # when the first request that was answered left
+        self._began_at: float | None = None  # when the first request that was answered left
 
     def start(self, earlier: Earlier, journaled: Collection[int] = ()) -> None:
         """Record that the engine starts the task.
@@ -135,38 +135,42 @@ class TaskProgress:
         `journaled` has the number of replies of each episode that a journal holds and the log does not.
         """
         with self._lock:
-            is_first = self._state != "unfinished"  # otherwise the engine repeats what failed
+            is_retry = self._state == "unfinished"  # the engine repeats what failed
             self._state = "running"
-            if not is_first:
+            if is_retry:
                 return
-            self._done = set(earlier.finished)
-            self._before, self._level = earlier.finished, earlier.level
+            self._finished_samples = set(earlier.finished)
+            self._samples_before, self._level = earlier.finished, earlier.level
         if earlier.finished or any(journaled):
             self._note(f"{self.label} with {self.model} continues: {self._continuation_text(journaled)}")
 
     def _continuation_text(self, journaled: Iterable[int]) -> str:
         """Return what a resumed task takes over: finished items, and replies of open episodes."""
-        status, turns = self.status(), sorted((count for count in journaled if count), reverse=True)
-        of = f" of {status.total:,}" if status.total is not None else ""
-        parts = [f"{status.done:,}{of} {status.units} finished before"]
-        if turns:
-            numbers = ", ".join(f"{count + 1:,}" for count in turns[:_SHOWN])
-            more = f" and {len(turns) - _SHOWN:,} more" if len(turns) > _SHOWN else ""
-            parts.append(f"{plural(len(turns), 'episode')} from turn {numbers}{more}")
-            parts.append(f"{plural(sum(turns), 'reply', 'replies')} taken over without a request")
+        status, turn_counts = self.status(), sorted((count for count in journaled if count), reverse=True)
+        total_text = f" of {status.total:,}" if status.total is not None else ""
+        parts = [f"{status.done:,}{total_text} {status.units} finished before"]
+        if turn_counts:
+            next_turns = ", ".join(f"{count + 1:,}" for count in turn_counts[:_MOST_SHOWN])
+            more = f" and {len(turn_counts) - _MOST_SHOWN:,} more" if len(turn_counts) > _MOST_SHOWN else ""
+            parts.append(f"{plural(len(turn_counts), 'episode')} from turn {next_turns}{more}")
+            parts.append(f"{plural(sum(turn_counts), 'reply', 'replies')} taken over without a request")
         return "; ".join(parts)
 
     def finish(self, complete: bool) -> None:
         """Record that the engine has ended the task, and whether it is complete."""
         with self._lock:
             self._state = "finished" if complete else "unfinished"
-            for sample in list(self._open):
+            for sample in list(self._open_episodes):
                 self._close_episode(sample)
 
     def finish_by_earlier_run(self, earlier: Earlier) -> None:
         """Record that an earlier run has finished the task, so that the engine does not start it."""
         with self._lock:
-            self._done, self._before, self._level = set(earlier.finished), earlier.finished, earlier.level
+            self._finished_samples, self._samples_before, self._level = (
+                set(earlier.finished),
+                earlier.finished,
+                earlier.level,
+            )
             self._state = "finished"
 
     def begin_episode(self, sample: str, level: int, limit: int, retries: Callable[[], int] = lambda: 0) -> None:
@@ -175,9 +179,9 @@ class TaskProgress:
         `retries` returns how often one of its requests had to be sent again so far.
         """
         with self._lock:
-            self._open[sample] = _Open(limit, retries)
+            self._open_episodes[sample] = _OpenEpisode(limit, retries)
             self._level = level if self._level is None else max(self._level, level)
-            self._level_begins.setdefault(level, self._requests)
+            self._requests_before_level.setdefault(level, self._n_requests)
 
     def add_reply(self, sample: str | None, usage: Usage | None, *, repeated: bool) -> None:
         """Count a reply and its tokens.
@@ -186,38 +190,42 @@ class TaskProgress:
         costs nothing.
         """
         with self._lock:
-            if sample in self._open:
-                self._open[sample].turns += 1
+            if sample in self._open_episodes:
+                self._open_episodes[sample].turns += 1
             if repeated:
-                self._repeated += 1
+                self._n_repeated += 1
                 return
-            self._requests += 1
-            if self._began is None:  # what a journal answers takes no time
-                self._began = self._clock() - (usage.seconds if usage else 0.0)
+            self._n_requests += 1
+            if self._began_at is None:  # what a journal answers takes no time
+                self._began_at = self._clock() - (usage.seconds if usage else 0.0)
             if usage is not None:
-                self._input += usage.input_tokens
-                self._output += usage.output_tokens
-                self._cached += usage.cached_tokens
+                self._input_tokens += usage.input_tokens
+                self._output_tokens += usage.output_tokens
+                self._cached_tokens += usage.cached_tokens
         self._spent()
 
     def count_unreadable_reply(self, game_title: str, turn: TurnRecord) -> None:
         """Count a reply by whether an action could be read from it, and warn once for each game if many could not."""
         with self._lock:
-            replies = self._games.setdefault(game_title, _GameReplies())
+            replies = self._replies_by_game.setdefault(game_title, _GameReplies())
             replies.count += 1
             if reason := unreadable_reason(turn):
                 replies.reasons[reason] += 1
-                replies.examples.setdefault(reason, turn.reply[: 4 * _EXAMPLE])
-            unreadable = replies.reasons.total()
-            if replies.is_noted or replies.count < _JUDGED or unreadable <= WARN_ABOVE * replies.count:
+                replies.examples.setdefault(reason, turn.reply[: 4 * _REPLY_LENGTH])  # enough after blanks are joined
+            n_unreadable = replies.reasons.total()
+            if (
+                replies.is_noted
+                or replies.count < _REPLIES_BEFORE_WARNING
+                or n_unreadable <= WARN_ABOVE * replies.count
+            ):
                 return
             replies.is_noted = True
-            (reason, times), *_ = replies.reasons.most_common(1)
-            example = " ".join(replies.examples[reason].split())[:_EXAMPLE]
+            (reason, n_with_reason), *_ = replies.reasons.most_common(1)
+            example = " ".join(replies.examples[reason].split())[:_REPLY_LENGTH]
         if not self.model.startswith("waybench/") or self.model.removeprefix("waybench/") in LOCAL_MODELS:
             self._note(
-                f"warning: {self.label}, {game_title}, with {self.model}: {unreadable:,} of the first "
-                f"{replies.count:,} replies could not be read; {times:,} of them: {reason} "
+                f"warning: {self.label}, {game_title}, with {self.model}: {n_unreadable:,} of the first "
+                f"{replies.count:,} replies could not be read; {n_with_reason:,} of them: {reason} "
                 f"Example: {example or '(an empty reply)'}"
             )
 
@@ -227,26 +235,26 @@ class TaskProgress:
         with self._lock:
             ended = self._close_episode(sample)
             if error:
-                (self._defects if is_defect else self._errors).add(sample)
+                (self._samples_with_defects if is_defect else self._samples_with_errors).add(sample)
             else:
-                self._errors.discard(sample)
-                self._done.add(sample)
+                self._samples_with_errors.discard(sample)
+                self._finished_samples.add(sample)
                 if ended is not None:
                     self._ended_turns[ended.turns] += 1
-        if error and error not in self._noted and len(self._noted) < _SHOWN:
-            self._noted.add(error)
-            what = "" if is_defect else "an infrastructure error ended an episode: "
-            self._note(f"{self.label} with {self.model}: {what}{error}")
+        if error and error not in self._noted_errors and len(self._noted_errors) < _MOST_SHOWN:
+            self._noted_errors.add(error)
+            prefix = "" if is_defect else "an infrastructure error ended an episode: "
+            self._note(f"{self.label} with {self.model}: {prefix}{error}")
 
     def interrupt_episode(self, sample: str) -> None:
         """Record that a sample's episode was interrupted."""
         with self._lock:
             self._close_episode(sample)
 
-    def _close_episode(self, sample: str) -> _Open | None:
+    def _close_episode(self, sample: str) -> _OpenEpisode | None:
         """Remove an episode from the open ones and return it; None if it is not open."""
-        closed = self._open.pop(sample, None)
-        self._retries += 0 if closed is None else closed.retries()
+        closed = self._open_episodes.pop(sample, None)
+        self._n_retries += 0 if closed is None else closed.retries()
         return closed
 
     def status(self) -> TaskStatus:
@@ -257,22 +265,22 @@ class TaskProgress:
                 task=self.label,
                 model=self.model,
                 state=self._state,
-                done=self._count_units(self._done),
+                done=self._count_units(self._finished_samples),
                 total=self._total,
-                unit="episode" if self._attempts and self._total is not None else "item",
+                unit="episode" if self._has_attempts and self._total is not None else "item",
                 level=self._level if self._total is None else None,
-                before=self._count_units(self._before),
-                active=len(self._open),
-                requests=self._requests,
-                repeated=self._repeated,
-                input_tokens=self._input,
-                output_tokens=self._output,
+                before=self._count_units(self._samples_before),
+                active=len(self._open_episodes),
+                requests=self._n_requests,
+                repeated=self._n_repeated,
+                input_tokens=self._input_tokens,
+                output_tokens=self._output_tokens,
                 cost=self.cost,
-                action_replies=sum(replies.count for replies in self._games.values()),
-                unreadable=sum(replies.reasons.total() for replies in self._games.values()),
-                errors=len(self._errors),
-                defects=len(self._defects),
-                retries=self._retries + sum(episode.retries() for episode in self._open.values()),
+                action_replies=sum(replies.count for replies in self._replies_by_game.values()),
+                unreadable=sum(replies.reasons.total() for replies in self._replies_by_game.values()),
+                errors=len(self._samples_with_errors),
+                defects=len(self._samples_with_defects),
+                retries=self._n_retries + sum(episode.retries() for episode in self._open_episodes.values()),
                 seconds_left=seconds_left,
                 is_upper_bound=is_upper_bound,
                 last_level=self._levels[-1] if self._levels and seconds_left is not None else None,
@@ -280,55 +288,63 @@ class TaskProgress:
 
     @property
     def is_playing(self) -> bool:
-        return bool(self._open)
+        """Whether an episode is being played."""
+        return bool(self._open_episodes)
 
     @property
     def tokens(self) -> int:
         """The sum of the input and output tokens of its requests."""
-        return self._input + self._output
+        return self._input_tokens + self._output_tokens
 
     @property
     def cost(self) -> float | None:
         """The cost of its requests in dollars; None if the model's prices are not known."""
-        return None if self._price is None else self._price.cost(self._input, self._output, self._cached)
+        return (
+            None
+            if self._price is None
+            else self._price.cost(self._input_tokens, self._output_tokens, self._cached_tokens)
+        )
 
     def _count_units(self, samples: Collection[str]) -> int:
         """Return the number of samples; where results decide what is played, the number of their items."""
         if self._total is not None:
             return len(samples)
-        return len({sample.rpartition("-")[0] for sample in samples})  # without the attempt
+        return len({sample.rpartition("-")[0] for sample in samples})  # an id ends with the attempt
 
     def _seconds_left(self) -> tuple[float | None, bool]:
         """Return the estimated seconds left, and whether they assume episodes of full length; None if not known."""
-        if self._began is None or not self._requests or self._state != "running":
+        if self._began_at is None or not self._n_requests or self._state != "running":
             return None, False
         if self._total is None:
             return self._seconds_to_last_level(), False
-        limits = [episode.limit for episode in self._open.values()] or [*self._ended_turns.elements()]
+        limits = [episode.limit for episode in self._open_episodes.values()] or [*self._ended_turns.elements()]
         if not limits:
             return None, False
-        lengths = EpisodeLengths(self._ended_turns, [episode.turns for episode in self._open.values()])
-        waiting = max(self._total - len(self._done) - len(self._open), 0)
-        requests, unseen = (waiting * turns for turns in lengths.expected_turns_left(0, sum(limits) / len(limits)))
-        for episode in self._open.values():
-            more, beyond = lengths.expected_turns_left(episode.turns, episode.limit)
-            requests, unseen = requests + more, unseen + beyond
-        is_upper_bound = max(limits) > 1 and unseen > requests / 2
-        return requests * (self._clock() - self._began) / self._requests, is_upper_bound
+        lengths = EpisodeLengths(self._ended_turns, [episode.turns for episode in self._open_episodes.values()])
+        n_waiting = max(self._total - len(self._finished_samples) - len(self._open_episodes), 0)
+        requests, unseen_requests = (
+            n_waiting * turns for turns in lengths.expected_turns_left(0, sum(limits) / len(limits))
+        )
+        for episode in self._open_episodes.values():
+            expected, beyond_longest = lengths.expected_turns_left(episode.turns, episode.limit)
+            requests, unseen_requests = requests + expected, unseen_requests + beyond_longest
+        # More than half are turns that no episode has had yet; of tasks of one turn each number is known.
+        is_upper_bound = max(limits) > 1 and unseen_requests > requests / 2
+        return requests * (self._clock() - self._began_at) / self._n_requests, is_upper_bound
 
     def _seconds_to_last_level(self) -> float | None:
         """Return the estimated seconds of a ladder up to its last level; None before a level is finished.
 
         Levels to come are taken to need as many requests as the last one that is finished, at the rate so far.
         """
-        begun = sorted(self._level_begins)
-        if len(begun) < 2 or begun[-1] not in self._levels:
+        begun_levels = sorted(self._requests_before_level)
+        if len(begun_levels) < 2 or begun_levels[-1] not in self._levels:
             return None
-        level_requests = self._level_begins[begun[-1]] - self._level_begins[begun[-2]]
-        done = self._requests - self._level_begins[begun[-1]]
-        levels_left = len(self._levels) - 1 - self._levels.index(begun[-1])
-        requests = max(level_requests - done, 1) + levels_left * max(level_requests, 1)
-        return requests * (self._clock() - (self._began or 0.0)) / self._requests
+        level_requests = self._requests_before_level[begun_levels[-1]] - self._requests_before_level[begun_levels[-2]]
+        requests_at_level = self._n_requests - self._requests_before_level[begun_levels[-1]]
+        levels_left = len(self._levels) - 1 - self._levels.index(begun_levels[-1])
+        requests_left = max(level_requests - requests_at_level, 1) + levels_left * max(level_requests, 1)
+        return requests_left * (self._clock() - (self._began_at or 0.0)) / self._n_requests
 
 
 class EpisodeLengths:
@@ -342,14 +358,14 @@ class EpisodeLengths:
     """
 
     def __init__(self, ended: Mapping[int, int], going_on: Sequence[int]) -> None:
-        self._survival: list[tuple[int, float]] = []  # after so many turns, this share goes on
+        self._steps: list[tuple[int, float]] = []  # (turns, share of episodes that go on after so many)
         all_lengths = Counter(going_on) + Counter(ended)
-        at_risk, share = all_lengths.total(), 1.0
+        n_at_risk, survival = all_lengths.total(), 1.0
         for turns, count in sorted(all_lengths.items()):
-            if ends := ended.get(turns, 0):
-                share *= 1 - ends / at_risk
-                self._survival.append((turns, share))
-            at_risk -= count
+            if n_ended := ended.get(turns, 0):
+                survival *= 1 - n_ended / n_at_risk
+                self._steps.append((turns, survival))
+            n_at_risk -= count
         self._longest = max(all_lengths, default=0)
 
     def expected_turns_left(self, turns: int, limit: float) -> tuple[float, float]:
@@ -358,16 +374,17 @@ class EpisodeLengths:
         What is not known yet is taken to last up to the limit. An episode that goes on takes at least one turn more.
         """
         area = unseen = 0.0
-        start, share, now = 0, 1.0, 1.0  # of the present step of the survival function; its value at `turns`
-        for end, following in (*self._survival, (limit, 0.0)):
+        # Integrates the survival function, step by step, from `turns` to the limit.
+        start, survival, survival_at_turns = 0, 1.0, 1.0
+        for end, survival_after in (*self._steps, (limit, 0.0)):
             if turns >= end:
-                now = following
-            area += share * max(min(end, limit) - max(start, turns), 0)
-            unseen += share * max(min(end, limit) - max(start, turns, self._longest), 0)
-            start, share = end, following
-        if now <= 0 or area <= 0:
+                survival_at_turns = survival_after
+            area += survival * max(min(end, limit) - max(start, turns), 0)
+            unseen += survival * max(min(end, limit) - max(start, turns, self._longest), 0)
+            start, survival = end, survival_after
+        if survival_at_turns <= 0 or area <= 0:
             return float(turns > 0), 0.0
-        return max(area / now, float(turns > 0)), unseen / now
+        return max(area / survival_at_turns, float(turns > 0)), unseen / survival_at_turns
 
 
 class EpisodeProgress:
@@ -375,11 +392,11 @@ class EpisodeProgress:
 
     def __init__(self, task: TaskProgress, sample: int | str, epoch: int, episode: Episode[Any, Any, Any]) -> None:
         self._task, self._name, self._episode = task, sample_name_in_epoch(sample, epoch), episode
-        # Inspect's event of a retry has its own ones alone; clients such as OpenAI's send most requests again by
-        # themselves.
+        # Inspect's events of retries lack those of clients such as OpenAI's, which send most requests again themselves.
         active = sample_active()
-        retries = lambda: 0 if active is None else active.http_retries  # noqa: E731
-        task.begin_episode(self._name, episode.item.level, episode.turns_left, retries)
+        task.begin_episode(
+            self._name, episode.item.level, episode.turns_left, lambda: 0 if active is None else active.http_retries
+        )
 
     def report_reply(self, record: TurnRecord | ProbeRecord, *, repeated: bool, is_thought: bool = False) -> None:
         """Report a turn or the answer to a belief probe; `is_thought` if no action had to be named in the turn.
@@ -401,7 +418,9 @@ class EpisodeProgress:
         if self._episode.end_reason is None:
             self._task.interrupt_episode(self._name)
         elif self._episode.end_reason is End.INFRASTRUCTURE:
-            self._task.end_episode(self._name, " ".join((self._episode.error or "unknown error").split())[:_LONGEST])
+            self._task.end_episode(
+                self._name, " ".join((self._episode.error or "unknown error").split())[:_ERROR_LENGTH]
+            )
         else:
             self._task.end_episode(self._name)
 

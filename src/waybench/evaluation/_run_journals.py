@@ -34,25 +34,28 @@ from waybench.evaluation._run_progress import RunProgress
 
 
 class SampleTurns:
-    """The turns of one sample: first those in the journal, then new ones, which are added to it.
+    """The turns of one sample: first the turns in the journal, then new ones, whose outputs are added to it.
 
     Args:
         journal: The journal; None if there is none, as where replies cost nothing.
-        uuid: Its UUID, by which the log knows it.
-        head: What is known of its episode before the first reply.
+        sample: The sample's id and epoch.
+        uuid: The sample's UUID, by which the log knows it.
+        episode_head: JSON of the episode's record before the first reply.
 
     Attributes:
         is_replayed: Whether the last reply came from the journal.
     """
 
-    def __init__(self, journal: Journal | None, sample: tuple[str, int], uuid: str, head: str) -> None:
+    def __init__(self, journal: Journal | None, sample: tuple[str, int], uuid: str, episode_head: str) -> None:
         self._journal, self._sample, self._uuid = journal, sample, uuid
         self._turn = 0
-        heads = [head]
-        last = f'"schema":{SCHEMA}}}'
-        if head.endswith(last):  # as older versions wrote it: the form of a record is nothing that a player is shown
-            heads += [f'{head.removesuffix(last)}"schema":{older}}}' for older in range(1, SCHEMA)]
-        self._seen = [json_digest(text) for text in heads]
+        heads = [episode_head]
+        schema_field = f'"schema":{SCHEMA}}}'
+        # Outputs that older versions wrote stay valid: the schema of a record is nothing that a player is shown.
+        if episode_head.endswith(schema_field):
+            heads += [f'{episode_head.removesuffix(schema_field)}"schema":{older}}}' for older in range(1, SCHEMA)]
+        # Digests of what the player was shown so far: of this version, then of the older ones, which are only read.
+        self._history_digests = [json_digest(head) for head in heads]
         self.is_replayed = False
 
     def read_output(self, probe: str | None = None) -> ModelOutput | None:
@@ -63,7 +66,7 @@ class SampleTurns:
         """
         if self._journal is None:
             return None
-        output = self._journal.read_output(self._sample, self._turn, self._seen, probe)
+        output = self._journal.read_output(self._sample, self._turn, self._history_digests, probe)
         if probe is None:
             self.is_replayed = output is not None
         if output is None:
@@ -73,17 +76,21 @@ class SampleTurns:
     def write_probe_answer(self, probe: str, output: ModelOutput) -> None:
         """Add a new answer to a belief probe to the journal, or raise a `JournalError`."""
         if self._journal is not None:
-            self._journal.write_output(self._sample, self._turn, self._seen[0], output, probe)
+            self._journal.write_output(self._sample, self._turn, self._history_digests[0], output, probe)
 
     def write_turn(self, output: ModelOutput, turn: TurnRecord) -> None:
-        """Add a turn and the model's output to the journal, unless they came from it, or raise a `JournalError`."""
+        """Write the output of a turn to the journal, unless it came from there, and go on to the next turn.
+
+        Raises:
+            JournalError: If the output could not be written.
+        """
         if self._journal is None:
             return
         if not self.is_replayed:
-            self._journal.write_output(self._sample, self._turn, self._seen[0], output)
+            self._journal.write_output(self._sample, self._turn, self._history_digests[0], output)
         self._turn += 1
-        text = turn._replace(usage=None).dumps()
-        self._seen = [json_digest([seen, text]) for seen in self._seen]
+        shown = turn._replace(usage=None).dumps()  # no player is shown tokens and times
+        self._history_digests = [json_digest([digest, shown]) for digest in self._history_digests]
 
     def end_sample(self) -> None:
         """Write to the journal that the sample has ended."""
@@ -253,16 +260,17 @@ def resumption_file_filter(
     tasks: Collection[tuple[str, Mapping[str, Any]]], models: Collection[str], locate: Callable[[str], str]
 ) -> Callable[[str], bool]:
     """Return a function that returns whether a part of a run needs a file, given its name, to continue."""
-    endings = [f"_{file_name_part(task.rpartition('/')[2]).replace('_', '-')}_" for task, _ in tasks]
+    # Names of logs have the task, and those of journals the model.
+    task_parts = [f"_{file_name_part(task.rpartition('/')[2])}_" for task, _ in tasks]
     shards = {args.get(SHARD) for _, args in tasks}
     names = {inspect_model_name(model) for model in models}
-    journals = tuple(f"_{file_name_part(name)}_" for name in names)
+    model_parts = [f"_{file_name_part(name)}_" for name in names]
 
     def is_needed(name: str) -> bool:
         """Return whether the part of the run needs the file with this name."""
         if name.endswith(SUFFIX):
-            return any(part in name for part in journals)
-        if not any(part in name for part in endings):
+            return any(part in name for part in model_parts)
+        if not any(part in name for part in task_parts):
             return False
         try:
             spec = read_eval_log(locate(name), header_only=True).eval

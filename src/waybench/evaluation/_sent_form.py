@@ -29,9 +29,8 @@ from waybench.evaluation._server_watch import ServerWatch
 BLANK_REPLY = "(empty reply)"
 """What stands for a reply without text where the conversation is sent to the model again."""
 
-_OTHER_SIGNS = re.compile(r"[^A-Za-z0-9_-]")
-_LONGEST_NAME = 64
-_NO_NAME = "unknown"
+_BAD_TOOL_NAME_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]")
+_LONGEST_TOOL_NAME = 64
 _Apply = Callable[[list[ChatMessage]], list[ChatMessage]]
 Send = Callable[[list[ChatMessage]], Awaitable[Any]]
 
@@ -41,7 +40,8 @@ class _Change:
     """A way to send the same conversation in another form.
 
     Attributes:
-        setting: Name of the setting and its value, as logs and results have them.
+        setting: Name of the setting, as logs and results have it.
+        value: The setting's value where the other form is used.
         says: Matches the words of a server that refuses the usual form.
         statuses: Statuses with which a server refuses it, whatever its words are.
         unless: Matches the words of a server that the change cannot help; None where there are none.
@@ -49,7 +49,8 @@ class _Change:
         note: What the run says, after the server's words.
     """
 
-    setting: tuple[str, str]
+    setting: str
+    value: str
     says: re.Pattern[str]
     statuses: tuple[int, ...]
     unless: re.Pattern[str] | None
@@ -74,9 +75,9 @@ def _join_consecutive_roles(messages: list[ChatMessage]) -> list[ChatMessage]:
     """Return messages in which consecutive ones of the same role are joined; the same list if there are none."""
     joined: list[ChatMessage] = []
     for message in messages:
-        before = joined[-1] if joined else None
-        if before is not None and before.role == message.role and _can_join(before) and _can_join(message):
-            joined[-1] = before.model_copy(update={"content": _join_contents(before.content, message.content)})
+        previous = joined[-1] if joined else None
+        if previous is not None and previous.role == message.role and _can_join(previous) and _can_join(message):
+            joined[-1] = previous.model_copy(update={"content": _join_contents(previous.content, message.content)})
         else:
             joined.append(message)
     return joined if len(joined) < len(messages) else messages
@@ -95,7 +96,7 @@ def _system_as_user_messages(messages: list[ChatMessage]) -> list[ChatMessage]:
 
 
 def _can_join(message: ChatMessage) -> bool:
-    """Return whether a message has neither tool calls nor a tool's result."""
+    """Return whether a message has neither tool calls nor a tool's result, which servers match one by one."""
     return message.role != "tool" and not (isinstance(message, ChatMessageAssistant) and message.tool_calls)
 
 
@@ -103,8 +104,10 @@ def _join_contents(first: str | list[Content], second: str | list[Content]) -> s
     """Return the contents of two messages as one: joined texts, or a list of parts."""
     if isinstance(first, str) and isinstance(second, str):
         return f"{first}\n\n{second}"
-    parts = [[ContentText(text=content)] if isinstance(content, str) else content for content in (first, second)]
-    return [*parts[0], *parts[1]]
+    first_parts, second_parts = (
+        [ContentText(text=content)] if isinstance(content, str) else content for content in (first, second)
+    )
+    return [*first_parts, *second_parts]
 
 
 def _strip_text(message: ChatMessageAssistant) -> ChatMessageAssistant:
@@ -122,13 +125,14 @@ def _strip_text(message: ChatMessageAssistant) -> ChatMessageAssistant:
 
 
 def sendable_reply(message: ChatMessageAssistant) -> ChatMessageAssistant:
-    """Return a model's message without what servers refuse: empty texts, and unusual characters in tool names.
+    """Return a model's message without what servers refuse; the same object if unchanged.
 
-    One that says nothing gets a placeholder, and names of tools have only signs that OpenAI's pattern takes.
+    A message without text gets a placeholder, and names of tools only characters and lengths that OpenAI accepts.
     """
     if message.tool_calls:
-        names = [_OTHER_SIGNS.sub("_", call.function)[:_LONGEST_NAME] or _NO_NAME for call in message.tool_calls]
-        if names == [call.function for call in message.tool_calls]:
+        given_names = [call.function for call in message.tool_calls]
+        names = [_BAD_TOOL_NAME_CHARACTERS.sub("_", name)[:_LONGEST_TOOL_NAME] or "unknown" for name in given_names]
+        if names == given_names:
             return message
         calls = [replace(call, function=name) for call, name in zip(message.tool_calls, names, strict=True)]
         return message.model_copy(update={"tool_calls": calls})
@@ -140,7 +144,8 @@ def sendable_reply(message: ChatMessageAssistant) -> ChatMessageAssistant:
 
 _CHANGES = (
     _Change(  # of agents' own messages; those of an episode have it from the start
-        ("blank_reply", BLANK_REPLY),
+        "blank_reply",
+        BLANK_REPLY,
         re.compile(r"empty|blank|whitespace|\bnone\b|content", re.IGNORECASE),
         (),
         None,
@@ -148,7 +153,8 @@ _CHANGES = (
         f"Messages without text are sent to it as {BLANK_REPLY}",
     ),
     _Change(
-        ("reasoning_history", "none"),
+        "reasoning_history",
+        "none",
         re.compile(r"reasoning|thinking|thought", re.IGNORECASE),
         (400, 422),
         # DeepSeek, Kimi, Gemini: it has to be sent back, and something else is wrong.
@@ -157,7 +163,8 @@ _CHANGES = (
         "Reasoning is not sent back to it from now on (reasoning_history=none; docs/howto/reasoning.md)",
     ),
     _Change(
-        ("consecutive_messages", "joined"),
+        "consecutive_messages",
+        "joined",
         re.compile(r"\broles?\b|alternat|consecutive", re.IGNORECASE),
         (),
         None,
@@ -165,7 +172,8 @@ _CHANGES = (
         "Messages of one role that follow each other are joined (consecutive_messages=joined)",
     ),
     _Change(
-        ("system_role", "user"),
+        "system_role",
+        "user",
         re.compile(r"system|developer|\broles?\b|alternat", re.IGNORECASE),
         (),
         None,
@@ -173,7 +181,8 @@ _CHANGES = (
         "The rules go into the first user message (system_role=user)",
     ),
     _Change(
-        ("reply_blanks", "trimmed"),
+        "reply_blanks",
+        "trimmed",
         re.compile(r"white ?space|trailing", re.IGNORECASE),
         (),
         None,
@@ -247,15 +256,15 @@ class SentForm:
     def form_settings(self, messages: list[ChatMessage]) -> dict[str, str]:
         """Return the settings, by name, that change the form of a conversation."""
         return {
-            change.setting[0]: change.setting[1]
+            change.setting: change.value
             for change in _CHANGES
-            if change.setting[0] in self.settings and change.apply(messages) is not messages
+            if change.setting in self.settings and change.apply(messages) is not messages
         }
 
     def _in_accepted_form(self, messages: list[ChatMessage]) -> list[ChatMessage]:
         """Return a conversation in the form that the server accepts; the same list if that is unchanged."""
-        for change in _CHANGES if self.settings else ():
-            if change.setting[0] in self.settings:
+        for change in _CHANGES:
+            if change.setting in self.settings:
                 messages = change.apply(messages)
         return messages
 
@@ -288,15 +297,15 @@ class SentForm:
             other, refusal = await _answer_and_error(send, changed)
             changes = (*changes_before, change)
             if refusal is not None and _is_refusal(refusal):
+                # Other words mean that this change helped, and that something else is refused now.
                 if refusal.words != error.words:
                     return await self._send_with_one_more_change(send, changed, other, refusal, changes)
                 continue
             if refusal is None or refusal.is_overflow:
-                for taken in changes:
-                    self.settings[taken.setting[0]] = taken.setting[1]
-                    self.tell_once(
-                        taken.setting[0], f"its server refused a conversation ({error.words[:200]}). {taken.note}"
-                    )
+                for accepted in changes:
+                    self.settings[accepted.setting] = accepted.value
+                    reason = f"its server refused a conversation ({error.words[:200]})"
+                    self.tell_once(accepted.setting, f"{reason}. {accepted.note}")
             return other, refusal  # an error that may pass is the engine's to try again
         return answer, error
 
@@ -304,21 +313,22 @@ class SentForm:
         self, change: _Change, messages: list[ChatMessage], error: ProviderError
     ) -> list[ChatMessage] | None:
         """Return a conversation with a change of form applied; None if the change cannot remedy the error."""
-        if self.keeps_reasoning and change.setting[0] == "reasoning_history":
+        if self.keeps_reasoning and change.setting == "reasoning_history":
             return None
         if not (error.status in change.statuses or change.says.search(error.text)):
             return None
         if change.unless is not None and change.unless.search(error.text):
             return None
         changed = change.apply(messages)
-        return None if changed is messages else changed
+        return None if changed is messages else changed  # what the change would mend is not in the conversation
 
     def _overflow_output(self, answer: Any, error: ProviderError) -> Any:
         """Return the output for a conversation that exceeds the model's context; its text is the provider's."""
-        if sizes := error.fitting_prompt_and_context:
+        if error.fitting_prompt_and_context:
+            prompt, context = error.fitting_prompt_and_context
             self.tell_once(
                 "tokens of the reply",
-                f"its server refuses prompts of {sizes[0]:,} tokens, which fit into its {sizes[1]:,}, because of the "
+                f"its server refuses prompts of {prompt:,} tokens, which fit into its {context:,}, because of the "
                 "tokens that the reply may have: give a lower --max-tokens",
             )
         output = ModelOutput.from_content(self.model, error.words, stop_reason="model_length")

@@ -33,17 +33,19 @@ from waybench.evaluation.tasks._presets import PRESETS
 
 def default_task(entry: Entry, name: str) -> TaskEntry:
     """Return the task that plays an environment with all of its parameters."""
-
-    def declare() -> tuple[Option, ...]:
-        return tuple(environment_parameters(registry.load(entry.id)).values())
-
-    return TaskEntry(name=name, summary=entry.summary, declare=declare, parts=(TaskPart(env=entry.id),))
+    return TaskEntry(
+        name=name,
+        summary=entry.summary,
+        declare=lambda: tuple(environment_parameters(registry.load(entry.id)).values()),
+        parts=(TaskPart(env=entry.id),),
+    )
 
 
 def horizon_task(entry: Entry, name: str) -> TaskEntry:
     """Return the task `name` that searches for a model's horizon in an environment, which has a `HorizonSpec`."""
 
     def declare() -> tuple[Option, ...]:
+        """Return the task's parameters; this loads the environment's code."""
         environment = registry.load(entry.id)
         assert environment.difficulty.horizon is not None  # as the catalogue says
         return horizon_parameters(environment, environment.difficulty.horizon)
@@ -57,15 +59,15 @@ def _tasks_of_environments(
 ) -> tuple[TaskEntry, ...]:
     """Return default tasks, then horizon tasks, of environments, and add them to `tasks_by_name`.
 
-    A task has the name of its environment's family where that has one environment (by `environments_per_family`), and
-    that of the variant elsewhere.
+    A task is named after its environment's family if that has one environment (by `environments_per_family`), and
+    otherwise after the variant, the second part of the id. No default task is added where a preset named so plays it.
     """
     defaults: list[TaskEntry] = []
     horizons: list[TaskEntry] = []
     for entry in entries:
         family, _, variant = entry.id.partition("/")
-        parts = [family, variant] if environments_per_family.get(family) == 1 else [variant, family]
-        names = [entry.task] if entry.task else parts
+        id_parts = [family, variant] if environments_per_family.get(family) == 1 else [variant, family]
+        names = [entry.task] if entry.task else id_parts
         if not any(entry.id in tasks_by_name[name].envs for name in names if name in tasks_by_name):
             name = next((name for name in names if name not in tasks_by_name), entry.id)
             if name != names[0]:
@@ -87,16 +89,18 @@ def _tasks_of_environments(
 
 
 def _warn_of_catalogue(message: str) -> None:
-    warnings.warn(message, CatalogueWarning, stacklevel=4)
+    """Warn of a task's name that is taken; the warning points at the line of `all_tasks`."""
+    warnings.warn(message, CatalogueWarning, stacklevel=4)  # past three functions: here, and two that gather tasks
 
 
 @cache
 def _built_in_tasks() -> tuple[TaskEntry, ...]:
     """Return the presets, and the tasks of waybench's own environments."""
-    taken = {entry.name: entry for entry in PRESETS}
+    presets_by_name = {preset.name: preset for preset in PRESETS}
     by_id = {entry.id: entry for entry in registry.built_in}
-    played = dict.fromkeys(env for preset in PRESETS for env in preset.envs)  # in the order of the benchmarks
-    return *PRESETS, *_tasks_of_environments((by_id[id_] for id_ in dict.fromkeys((*played, *by_id))), taken, {})
+    played_ids = [env_id for preset in PRESETS for env_id in preset.envs]
+    ids = dict.fromkeys([*played_ids, *by_id])  # in the order of the benchmarks, then the other environments
+    return *PRESETS, *_tasks_of_environments((by_id[id_] for id_ in ids), presets_by_name, {})
 
 
 TASKS = _built_in_tasks()
@@ -128,11 +132,11 @@ def environment_names() -> dict[str, str]:
     for entry in registry.entries:
         names.setdefault(_family_of(entry), entry.id)
         names[entry.id] = entry.id
-    taken = {task.name for task in TASKS}
+    task_names = {task.name for task in TASKS}
     variants = Counter(entry.id.partition("/")[2] for entry in registry.entries)
     for entry in registry.entries:
         variant = entry.id.partition("/")[2]
-        if entry not in registry.built_in and variants[variant] == 1 and variant not in taken:
+        if entry not in registry.built_in and variants[variant] == 1 and variant not in task_names:
             names.setdefault(variant, entry.id)
     return names
 
@@ -161,9 +165,9 @@ def find_task(name: str) -> TaskEntry:
 
 def _similar_horizon_task(name: str) -> str:
     """Return the name of the horizon task that "horizon_NAME" may mean, for a task or environment NAME; else ""."""
-    prefix, of, task_name = name.partition("horizon_")
-    if prefix or not of:
+    if not name.startswith("horizon_"):
         return ""
+    task_name = name.removeprefix("horizon_")
     envs = next((entry.envs for entry in all_tasks() if entry.name == task_name), (environment_names().get(task_name),))
     return next((entry.name for entry in all_tasks() if entry.searches and entry.envs[0] in envs), "")
 
@@ -171,8 +175,8 @@ def _similar_horizon_task(name: str) -> str:
 @cache
 def environment_task(entry: Entry) -> TaskEntry:
     """Return the default task of an environment, under its short name if it has one, otherwise under its id."""
-    short = (task for task in all_tasks() if task.envs == (entry.id,) and task not in PRESETS and not task.searches)
-    return next(short, None) or default_task(entry, entry.id)
+    default_tasks = (task for task in all_tasks() if task not in PRESETS and not task.searches)
+    return next((task for task in default_tasks if task.envs == (entry.id,)), None) or default_task(entry, entry.id)
 
 
 def resolve_environment(name: str) -> Environment[Any, Any, Any]:
@@ -206,8 +210,8 @@ def _with_task_defaults(environment: Environment[Any, Any, Any], task: TaskEntry
     """Return an environment whose options have a task's values as defaults."""
     values: dict[str, Json] = {option.name: option.default for option in task.options if option.default is not None}
     values |= {} if task.horizon is None else task.horizon.source_options
-    for part in task.parts[:1] if len(task.parts) == 1 else ():
-        values |= part.fixed
+    if len(task.parts) == 1:  # several parts can fix different values of one option
+        values |= task.parts[0].fixed
     level = values.get("level", environment.items.smallest_level)
     items, playing = environment.items, environment.playing
     if level != items.smallest_level:
@@ -241,24 +245,24 @@ def check_playable(entry: TaskEntry, args: Mapping[str, Any]) -> None:
     check_programs(entry.parts, resolved)
     prompt_kinds(entry.parts, resolved)
     if not entry.is_adaptive:
-        whole = {**resolved, SHARD: None}
+        all_items = {**resolved, SHARD: None}  # a shard may have no item of some parts
         for part in entry.parts:
-            next(iter(task_items([part], whole)), None)
+            next(iter(task_items([part], all_items)), None)
 
 
 def split_args_into_shards(entry: TaskEntry, args: Mapping[str, Any], count: int) -> list[Mapping[str, Any]]:
-    """Return a task's parameters once for each shard of its items, so that several jobs can share them.
+    """Return a task's parameters once for each of `count` shards of its items, so that several jobs can share them.
 
-    `args` are checked. There are fewer shards if there are fewer items, and a task is one job where results decide what
-    comes next, as in ladders.
+    There are fewer shards if there are fewer items. The parameters are returned as they are if they name a shard, or
+    if results decide what comes next, as in ladders.
 
     Raises:
         UsageError: If a parameter is unfit, or the data set that it names is not here.
     """
     if count == 1 or entry.is_adaptive or args.get(SHARD) is not None:
         return [args]
-    items = sum(1 for _ in task_items(entry.parts, resolve_key(entry.resolve(args))))
-    count = min(count, items)
+    n_items = sum(1 for _ in task_items(entry.parts, resolve_key(entry.resolve(args))))
+    count = min(count, n_items)
     return [{**args, SHARD: f"{number}/{count}"} for number in range(1, count + 1)] if count > 1 else [args]
 
 

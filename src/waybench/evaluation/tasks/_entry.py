@@ -34,7 +34,7 @@ from waybench.envs import registry
 KEY = "key"
 GENERATED_ITEMS = 20  # of a default task, where the user does not say how many
 _LARGEST_FILE = 1 << 28  # bytes
-_LISTED = "item_difficulty"
+_SUMMARY_INDICES = "item_difficulty"  # the difficulty indices in summary.json of a report, one for each setting
 SHARD_OPTION = Option(
     name=SHARD,
     default=None,
@@ -43,12 +43,12 @@ SHARD_OPTION = Option(
     "items. It is no setting: results of all shards are those of one run.",
 )
 T = TypeVar("T")
-_FORM = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
+_SHARD_FORM = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 
 
 def parse_shard(text: str) -> tuple[int, int]:
     """Return number and count of a shard: (2, 8) for "2/8"."""
-    match = _FORM.fullmatch(text)
+    match = _SHARD_FORM.fullmatch(text)
     if match is None or int(match[1]) > int(match[2]):
         raise UsageError(f"shard={text[:40]!r}: write it as 2/8, the second of eight shards")
     return int(match[1]), int(match[2])
@@ -72,14 +72,15 @@ def missing_shards_text(shard: str, present_shards: Iterable[str]) -> str:
         UsageError: If the shard has another form.
     """
     _, count = parse_shard(shard)
-    ours = {match[1] for match in map(_FORM.fullmatch, present_shards) if match and int(match[2]) == count}
-    missing = [number for number in range(1, count + 1) if str(number) not in ours]
+    matches = map(_SHARD_FORM.fullmatch, present_shards)
+    present_numbers = {int(match[1]) for match in matches if match and int(match[2]) == count}
+    missing = [number for number in range(1, count + 1) if number not in present_numbers]
     numbers = ", ".join(map(str, missing[:10])) + (", ..." if len(missing) > 10 else "")
     return f"of {count:,} shards, these are missing: {numbers}" if missing else ""
 
 
 def no_further_parameters(args: Mapping[str, Any]) -> Mapping[str, Json]:
-    """Return {}: the default of `TaskPart.further_parameters`."""
+    """Return {}, for parts of tasks whose parameters imply no others of the environment."""
     return {}
 
 
@@ -109,18 +110,18 @@ class Climb:
         first: Name of the parameter that has the first level.
         last: Name of the parameter that has the last level.
         items: Number of generated items per level if `limit` is not given.
-        between: (first level, last level) -> these and the levels between them.
+        levels_from_to: (first level, last level) -> all levels of the ladder from the first to the last.
     """
 
     first: str
     last: str
     items: int
-    between: Callable[[int, int], Sequence[int]]
+    levels_from_to: Callable[[int, int], Sequence[int]]
 
     def levels(self, args: Mapping[str, Any]) -> Sequence[int]:
         """Return the levels of a ladder for a task's parameters; raise a UsageError if there are none."""
         first, last = args[self.first], args[self.last]
-        levels = self.between(first, last)
+        levels = self.levels_from_to(first, last)
         if not levels:
             raise UsageError(f"{self.first}={first} is above {self.last}={last}, or no level lies between them")
         return levels
@@ -269,29 +270,37 @@ def environment_parameters(environment: Environment[Any, Any, Any]) -> dict[str,
     `isomorph`.
     """
     datasets = environment.all_datasets
-    of_datasets = {option.name: option for dataset in reversed(datasets) for option in reversed(dataset.options)}
-    hidden = {name for dataset in datasets for name in dataset.hidden}
+    # Reversed, so that the first data set's option stays where several have one of the same name.
+    reversed_options = {option.name: option for dataset in reversed(datasets) for option in reversed(dataset.options)}
     general = {option.name: option for option in _general_options(environment)}
-    drawn = {option.name: option for option in environment.items.options if option.name not in hidden}
-    played = {option.name: option for option in _all_play_options(environment)}
-    source = of_datasets.pop("source", general.pop("source"))
-    ordered = {"source": source} | dict(reversed(of_datasets.items()))
-    isomorph = {ISOMORPH.name: ISOMORPH} if environment.items.isomorph is not None else {}
-    return {**played, **ordered, **{k: v for k, v in {**general, **drawn}.items() if k not in ordered}, **isomorph}
+    source = reversed_options.pop("source", general.pop("source"))
+    of_datasets = {"source": source} | dict(reversed(reversed_options.items()))
+    hidden_names = {name for dataset in datasets for name in dataset.hidden}
+    of_items = {option.name: option for option in environment.items.options if option.name not in hidden_names}
+    return {
+        **{option.name: option for option in _all_play_options(environment)},
+        **of_datasets,
+        **{name: option for name, option in (general | of_items).items() if name not in of_datasets},
+        **({ISOMORPH.name: ISOMORPH} if environment.items.isomorph is not None else {}),
+    }
 
 
 def select_parameters(
     environment: Environment[Any, Any, Any], names: str, fixed: Iterable[str] = ()
 ) -> tuple[Option, ...]:
-    """Return an environment's parameters by names; `PLAY` and `SOURCE` stand for all others that are not fixed."""
+    """Return an environment's parameters by names, which blanks separate.
+
+    `PLAY` and `SOURCE` stand for all other options of play and of items that are not in `fixed`.
+    """
     by_name = environment_parameters(environment)
-    kinds = {PLAY: _all_play_options(environment), SOURCE: environment.items.options}
-    named = names.split()
+    options_by_placeholder = {PLAY: _all_play_options(environment), SOURCE: environment.items.options}
+    given_names = names.split()
     chosen: list[Option] = []
-    for name in named:
-        if name in kinds:
-            others = (option.name for option in kinds[name] if option.name not in {*named, *fixed})
-            chosen += [by_name[other] for other in others if other in by_name]
+    for name in given_names:
+        if name in options_by_placeholder:
+            other_names = [option.name for option in options_by_placeholder[name]]
+            # Options of items that a data set hides are no parameters.
+            chosen += [by_name[o] for o in other_names if o not in {*given_names, *fixed} and o in by_name]
         else:
             chosen.append(by_name[name])
     return tuple(chosen)
@@ -382,14 +391,12 @@ def read_difficulty_index(value: str, environment: Environment[Any, Any, Any]) -
     Raises:
         UsageError: If there is none, or several for different settings.
     """
-    is_index = value.startswith("{")
     try:
-        content: Any = (
-            json.loads(value)
-            if is_index
-            else read_json_file(user_path(value), _LARGEST_FILE, "summary.json of a report")
-        )
-        terms = content if is_index else _index_in_summary(content, environment.id)
+        if value.startswith("{"):
+            terms: Any = json.loads(value)
+        else:
+            summary = read_json_file(user_path(value), _LARGEST_FILE, "summary.json of a report")
+            terms = _index_in_summary(summary, environment.id)
         return ItemIndex.read(terms, (variable.name for variable in environment.difficulty.item_variables))
     except WaybenchError as error:
         problem = str(error)
@@ -399,15 +406,21 @@ def read_difficulty_index(value: str, environment: Environment[Any, Any, Any]) -
 
 
 def _index_in_summary(summary: object, env_id: str) -> object:
-    """Return the difficulty index of an environment in a report's summary."""
-    rows = cast(dict[str, Any], summary).get(_LISTED) if isinstance(summary, dict) else None
+    """Return the one difficulty index of an environment in a report's summary.
+
+    Raises:
+        UsageError: If there is none, or several for different settings.
+    """
+    rows = cast(dict[str, Any], summary).get(_SUMMARY_INDICES) if isinstance(summary, dict) else None
     entries = cast(list[Any], rows) if isinstance(rows, list) else []
     objects = [cast(dict[str, Any], row) for row in entries if isinstance(row, dict)]
     rows_of_env = [row for row in objects if row.get("env") == env_id]
     indices = [row["index"] for row in rows_of_env if row.get("index")]
     if len(indices) == 1:
         return indices[0]
-    reasons = (
-        [f"it has {len(indices)} for different settings"] if indices else [str(row.get("why")) for row in rows_of_env]
-    )
-    raise UsageError(": ".join([f"no difficulty index of {env_id}", *reasons[:1]]))
+    reason = ""
+    if indices:
+        reason = f": it has {len(indices)} for different settings"
+    elif rows_of_env:
+        reason = f": {rows_of_env[0].get('why')}"  # why the report has no index; one setting's reason is enough
+    raise UsageError(f"no difficulty index of {env_id}{reason}")

@@ -209,7 +209,7 @@ def _cached_horizon_config(env_id: str, sorted_parameters: tuple[tuple[str, Any]
         all_strata = strata_of_levels(environment, options, axis, sources, pool)
         if index is not None:
             # A few unusual items would extend the range to where a search soon has no more of them.
-            all_strata = [stratum for stratum in all_strata if stratum.left is None or stratum.left >= _FEWEST]
+            all_strata = [stratum for stratum in all_strata if stratum.n_items is None or stratum.n_items >= _FEWEST]
         if len(all_strata) < 2:
             raise UsageError(f"{DIFFICULTY_INDEX}={named}: by it, all items are about equally hard; give more levels")
     prices = prices if in_dollars or budget is None else None
@@ -224,7 +224,7 @@ def horizon_quote(entry: TaskEntry, args: Mapping[str, Any], model: str) -> str:
     """
     plan = horizon_config(entry, args)
     price, budget = plan.price(model), plan.budget(model)
-    candidates = [Candidate(stratum.at, stratum.tokens.cost(price), stratum.left) for stratum in plan.strata]
+    candidates = [Candidate(stratum.difficulty, stratum.tokens.cost(price), stratum.n_items) for stratum in plan.strata]
     searched = forecast_searches(plan.rule, candidates)
     least, usual, most = searched[0], searched[len(searched) // 2], searched[-1]
     first = sum(sorted(candidate.cost for candidate in candidates)[: plan.rule.batch])

@@ -54,7 +54,7 @@ _ARMS = {
     "low_low": "win rates 0.1 and 0.2",
 }
 _RPS = {"basic": " against a fixed mixed strategy", "different_score": ", one move scores double"}
-_SMALL: tuple[tuple[str, str, str, int, Mapping[str, Json]], ...] = (
+_SMARTPLAY_GAMES: tuple[tuple[str, str, str, int, Mapping[str, Json]], ...] = (
     *(
         (f"bandit_{name}", "bandit/arms", f"SmartPlay: two slot machines, {text}", 20, {"level": 2, "setting": name})
         for name, text in _ARMS.items()
@@ -88,10 +88,10 @@ _SMALL: tuple[tuple[str, str, str, int, Mapping[str, Json]], ...] = (
 # The recorded settings of SmartPlay. The last one is on the human scale in Minecraft alone.
 SMARTPLAY = ("bandit_high_low", "rps_basic", "hanoi_3", "messenger_l1", "messenger_l2", "crafter", "voxel_find")
 
-_TRIALS = replace(
+_TRIALS_OPTION = replace(
     LIMIT, doc="Number of trials (items, or attempts if there is only one item); by default as published."
 )
-_SENTENCES = Option(
+_SENTENCES_OPTION = Option(
     name="source",
     default="generated",
     choices=("generated", "published"),
@@ -100,14 +100,14 @@ _SENTENCES = Option(
 
 
 def _select_options(
-    env: str, names: str, *changed: Option, fixed: Iterable[str] = (), docs: Mapping[str, str] | None = None
+    env: str, names: str, *replacements: Option, fixed: Iterable[str] = (), docs: Mapping[str, str] | None = None
 ) -> tuple[Option, ...]:
     """Return some parameters of an environment as those of a task.
 
-    The names are separated by blanks. Options in `changed` replace those of the same name, `fixed` has the names of
-    those that the task sets itself, and `docs` has other documentation by name.
+    `names` and `fixed`, which the task sets itself, are as in `select_parameters`. `replacements` are options that
+    replace the chosen ones of the same name, and `docs` has other documentation by name.
     """
-    by_name = {option.name: option for option in changed}
+    by_name = {option.name: option for option in replacements}
     options = select_parameters(registry.load(env), names, fixed)
     with_docs = (replace(option, doc=(docs or {}).get(option.name, option.doc)) for option in options)
     return tuple(by_name.get(option.name, option) for option in with_docs)
@@ -152,25 +152,27 @@ def _task(
 
 
 def _smartplay_game_task(name: str, env: str, summary: str, trials: int, fixed: Mapping[str, Json]) -> TaskEntry:
-    sentences = "source data_dir" if env == "messenger/roles" else ""
-    drawn = "" if "level" in fixed else "level *source"
-    names = f"*play {sentences} {drawn} key limit attempts"
-    follows = partial(_engine_goal, goal=fixed["goal"]) if "goal" in fixed else no_further_parameters
-    part = TaskPart(env=env, fixed=fixed, further_parameters=follows, trials=trials)
-    return _task(name, summary, (part,), partial(_select_options, env, names, _TRIALS, _SENTENCES, fixed=fixed))
+    """Return the task of one of SmartPlay's games: a published setting, or any if `fixed` has no level."""
+    data_names = "source data_dir" if env == "messenger/roles" else ""  # only Messenger's sentences are published
+    item_names = "" if "level" in fixed else "level *source"
+    names = f"*play {data_names} {item_names} key limit attempts"
+    further = partial(_engine_goal, goal=fixed["goal"]) if "goal" in fixed else no_further_parameters
+    part = TaskPart(env=env, fixed=fixed, further_parameters=further, trials=trials)
+    return _task(
+        name, summary, (part,), partial(_select_options, env, names, _TRIALS_OPTION, _SENTENCES_OPTION, fixed=fixed)
+    )
 
 
 def _smartplay_part(name: str, env: str, trials: int, fixed: Mapping[str, Json]) -> TaskPart:
-    """Return a game as a part of the task "smartplay"."""
-    # Only Messenger's sentences are published.
+    """Return a game as a part of the task "smartplay", whose parameters `source` and `data_dir` are Messenger's."""
     all_fixed = fixed if env == "messenger/roles" else {**fixed, "source": "generated", "data_dir": None}
-    follows = {"crafter": _crafter_steps, "voxel_find": _recorded_search_parameters}.get(name, no_further_parameters)
-    return TaskPart(env=env, fixed=all_fixed, further_parameters=follows, trials=trials, item_id=f"{name}-{{index}}")
+    further = {"crafter": _crafter_steps, "voxel_find": _recorded_search_parameters}.get(name, no_further_parameters)
+    return TaskPart(env=env, fixed=all_fixed, further_parameters=further, trials=trials, item_id=f"{name}-{{index}}")
 
 
 def _smartplay_task() -> TaskEntry:
     """Return the task "smartplay", which plays all recorded settings."""
-    by_name = {line[0]: line for line in _SMALL}
+    by_name = {line[0]: line for line in _SMARTPLAY_GAMES}
     parts = tuple(
         _smartplay_part(name, env, trials, fixed) for name, env, _, trials, fixed in (by_name[n] for n in SMARTPLAY)
     )
@@ -178,6 +180,7 @@ def _smartplay_task() -> TaskEntry:
 
 
 def _smartplay_options() -> tuple[Option, ...]:
+    """Return the parameters of the task "smartplay": those common to its games, and one each of Crafter and voxels."""
     [engine] = _select_options("voxel/find", "engine")
     return (
         *_select_options("bandit/arms", "protocol wording interface prefix think_tags agent"),
@@ -195,8 +198,8 @@ def _smartplay_options() -> tuple[Option, ...]:
         *_select_options(
             "messenger/roles",
             "source data_dir key limit attempts",
-            _TRIALS,
-            _SENTENCES,
+            _TRIALS_OPTION,
+            _SENTENCES_OPTION,
             docs={"key": "Key of the item sets; by default the public sets."},
         ),
     )
@@ -206,6 +209,7 @@ _SEARCH_PARAMETERS = "*play mode {} icl source data_dir key sets limit attempts 
 
 
 def _aqa_options() -> tuple[Option, ...]:
+    """Return the parameters of the task "aqa": those of guessing numbers without the range, then those of graphs."""
     numbers = _select_options("search/guessnum", _SEARCH_PARAMETERS.format(""), fixed=("span",))
     return (*numbers, *_select_options("search/dfs", "*source"))
 
@@ -219,6 +223,7 @@ _MAZES = 10  # of each dimension, as published
 
 
 def _alicia_options() -> tuple[Option, ...]:
+    """Return the parameters of the task "alicia", a ladder of dimensions."""
     return (
         *_select_options("maze/alicia", "*play key", docs={"key": "Key of the item set; by default the public set."}),
         replace(LIMIT, doc=f"Mazes per dimension; by default {_MAZES} generated mazes, or all mazes of a file."),
@@ -247,6 +252,7 @@ def _alicia_options() -> tuple[Option, ...]:
 _WORLDS = 10  # of each level of Atlas
 _QUICK_BUDGET = 200_000  # tokens; the parts take 196,000 even if all items fail
 _QUICK_LEVEL = 8  # to which it goes on while that lasts
+# The parts of "atlas_quick": condition, levels, items of each level.
 _QUICK = (
     *((name, (3, 4, 6), 3) for name in ("plan", "map", "read", "recall", "act", "detour")),
     ("explore", (3, 4), 2),
@@ -254,6 +260,7 @@ _QUICK = (
 
 
 def _atlas_options() -> tuple[Option, ...]:
+    """Return the parameters of the task "atlas", a ladder of levels."""
     return (
         *_select_options("atlas/world", "*play key", fixed=(CONDITION,)),
         replace(LIMIT, doc=f"Worlds per level; by default {_WORLDS} generated worlds, or all worlds of a file."),
@@ -328,7 +335,7 @@ PRESETS = (
         for name, env, summary in _MANGO
     ),
     _smartplay_task(),
-    *(_smartplay_game_task(*line) for line in _SMALL),
+    *(_smartplay_game_task(*line) for line in _SMARTPLAY_GAMES),
     *(
         _one_environment_task(
             name, f"tilemap/{env}", summary, "*play source data_dir skip key level limit attempts *source icl"

@@ -123,7 +123,8 @@ def _file_items_by_level(
     defaults = {name: option.default for name, option in environment_parameters(environment).items()}
     _, source = open_source(environment, {**defaults, **args, "limit": None})
     by_level: dict[int, list[Item[Any]]] = {}
-    for item in source.head(source.space or 0):
+    n_items = source.space or 0  # of a file it is always known
+    for item in source.head(n_items):
         by_level.setdefault(item.level, []).append(item)
     return {level: items[: args["limit"]] for level, items in by_level.items()}
 
