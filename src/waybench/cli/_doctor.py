@@ -25,9 +25,9 @@ from waybench.envs import registry
 
 OK, NOTE, PROBLEM = "ok", "note", "problem"
 _LIBRARIES = ("click", "numpy", "numba")
-_LITTLE, _NOTHING = 2e9, 2e8  # bytes of free disk: a run with long prompts writes some hundred megabytes
-_SIGNS = {OK: ("ok", "green"), NOTE: ("note", "yellow"), PROBLEM: ("PROBLEM", "red")}
-_WIDTH = max(len(sign) for sign, _ in _SIGNS.values())
+_LOW_SPACE, _NO_SPACE = 2e9, 2e8  # bytes of free disk: a run with long prompts writes some hundred megabytes
+_STATUS_SIGNS = {OK: ("ok", "green"), NOTE: ("note", "yellow"), PROBLEM: ("PROBLEM", "red")}
+_SIGN_WIDTH = max(len(sign) for sign, _ in _STATUS_SIGNS.values())
 
 
 class Provider(NamedTuple):
@@ -97,10 +97,10 @@ def doctor(
         if not as_json:
             if not results or results[-1].group != check.group:
                 click.echo(f"\n{check.group}")
-            sign, colour = _SIGNS[check.status]
-            click.echo(f"  {click.style(f'{sign:{_WIDTH}}', fg=colour)}  {check.name}: {check.detail}")
+            sign, colour = _STATUS_SIGNS[check.status]
+            click.echo(f"  {click.style(f'{sign:{_SIGN_WIDTH}}', fg=colour)}  {check.name}: {check.detail}")
             if check.advice:
-                click.echo(f"  {'':{_WIDTH}}  -> {check.advice}")
+                click.echo(f"  {'':{_SIGN_WIDTH}}  -> {check.advice}")
         results.append(check)
     problems = sum(check.status == PROBLEM for check in results)
     if as_json:
@@ -113,7 +113,7 @@ def doctor(
 
 def run_checks(out: Path) -> Iterator[Check]:
     """Yield the results of all checks; `out` is the folder of logs."""
-    for group, look in (
+    for group, check_group in (
         ("Versions", _check_versions),
         ("Keys", _check_keys),
         ("Extras", _check_extras),
@@ -122,7 +122,7 @@ def run_checks(out: Path) -> Iterator[Check]:
         ("Disk", lambda: _check_disk(out)),
         ("Terminal", _check_terminal),
     ):
-        for check in look():
+        for check in check_group():  # they leave their group empty
             yield check._replace(group=group)
 
 
@@ -145,34 +145,36 @@ def _installed_version(name: str) -> str | None:
 
 def _check_keys() -> Iterator[Check]:
     """Check for which providers a key is set and the package is installed."""
-    variables = _key_variables()
-    keys = {key for provider in PROVIDERS for key in provider.keys}
+    sentence_by_key = _key_variables()
+    known_keys = {key for provider in PROVIDERS for key in provider.keys}
     for provider in PROVIDERS:
-        key = next((key for key in provider.keys if key in variables), None)
+        key = next((key for key in provider.keys if key in sentence_by_key), None)
         if key is None:
             continue
         if _is_importable(provider.module):
-            yield Check("", f"{provider.name}/...", OK, variables[key])
+            yield Check("", f"{provider.name}/...", OK, sentence_by_key[key])
         else:
             install = f"pip install {provider.package}"
-            yield Check("", f"{provider.name}/...", NOTE, f"{variables[key]}; its package is missing", install)
-    for key in sorted(variables.keys() - keys):
+            yield Check("", f"{provider.name}/...", NOTE, f"{sentence_by_key[key]}; its package is missing", install)
+    for key in sorted(sentence_by_key.keys() - known_keys):
         name = key.removesuffix("_API_KEY").lower().replace("_", "-")
-        yield Check("", f"openai-api/{name}/...", OK, f"{variables[key]}, for a server that you call {name}")
-    if not variables:
+        yield Check("", f"openai-api/{name}/...", OK, f"{sentence_by_key[key]}, for a server that you call {name}")
+    if not sentence_by_key:
         advice = "set the key of your provider, such as OPENAI_API_KEY; waybench's own players need none"
         yield Check("", "keys", NOTE, "no variable NAME_API_KEY is set", advice)
 
 
 def _key_variables() -> Mapping[str, str]:
     """Return the variables that hold a key, each with a sentence that says where it is set."""
-    sentences: dict[str, str] = {}
+    sentence_by_name: dict[str, str] = {}
     with suppress(Exception):  # an unreadable file is Inspect's to report
         dotenv: Any = import_module("dotenv")  # comes with Inspect, which reads the same file
         path = dotenv.find_dotenv(usecwd=True)
-        sentences = {name: f"{name} is set in {path}" for name, value in dotenv.dotenv_values(path).items() if value}
-    sentences |= {name: f"{name} is set" for name, value in os.environ.items() if value}
-    return {name: sentences[name] for name in sentences if re.fullmatch(r"[A-Z][A-Z0-9_]*_API_KEY", name)}
+        sentence_by_name = {
+            name: f"{name} is set in {path}" for name, value in dotenv.dotenv_values(path).items() if value
+        }
+    sentence_by_name |= {name: f"{name} is set" for name, value in os.environ.items() if value}
+    return {name: sentence_by_name[name] for name in sentence_by_name if re.fullmatch(r"[A-Z][A-Z0-9_]*_API_KEY", name)}
 
 
 def _is_importable(module: str) -> bool:
@@ -213,9 +215,8 @@ def _check_programs() -> Iterator[Check]:
 def _check_data_sets() -> Iterator[Check]:
     for download in published_downloads().values():
         try:
-            yield Check(
-                "", download.name, OK, f"{plural(len(download.files), 'file')} in {locate_folder(download.name)}"
-            )
+            detail = f"{plural(len(download.files), 'file')} in {locate_folder(download.name)}"
+            yield Check("", download.name, OK, detail)
         except UsageError:
             fetch = f"to play its published items: waybench data fetch {download.name}"
             yield Check("", download.name, NOTE, "missing or incomplete", fetch)
@@ -228,7 +229,7 @@ def _check_disk(out: Path) -> Iterator[Check]:
     yield _check_folder("logs", out, "choose another folder with --out")
     yield _check_folder("data sets", cache_folder(), "set WAYBENCH_CACHE to another folder")
     yield _check_folder("temporary files", Path(tempfile.gettempdir()), "set TMPDIR to another folder")
-    try:  # numba looks for a folder beside the source and then in the user's cache
+    try:  # for a function, here any, numba looks for a folder beside its source and then in the user's cache
         caching: Any = import_module("numba.core.caching")
         yield Check("", "compiled code", OK, f"is kept in {caching.FunctionCache(_is_importable).cache_path}")
     except (ImportError, RuntimeError):
@@ -239,14 +240,14 @@ def _check_disk(out: Path) -> Iterator[Check]:
 def _check_folder(name: str, path: Path, advice: str) -> Check:
     """Check that a folder, which may not exist yet, can be written to and has room."""
     path = path.absolute()
-    there = next(home for home in (path, *path.parents) if home.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+    existing_folder = next(folder for folder in (path, *path.parents) if folder.exists())
+    if not existing_folder.is_dir() or not os.access(existing_folder, os.W_OK | os.X_OK):
         return Check("", name, PROBLEM, f"{path} cannot be written to", advice)
-    free = shutil.disk_usage(there).free
+    free = shutil.disk_usage(existing_folder).free
     detail = f"{free / 1e9:,.1f} GB free in {path}"
-    if free < _NOTHING:
+    if free < _NO_SPACE:
         return Check("", name, PROBLEM, detail, f"free some space, or {advice}")
-    return Check("", name, NOTE if free < _LITTLE else OK, detail, "this is little" if free < _LITTLE else "")
+    return Check("", name, NOTE if free < _LOW_SPACE else OK, detail, "this is little" if free < _LOW_SPACE else "")
 
 
 def _check_terminal() -> Iterator[Check]:
@@ -294,11 +295,8 @@ def list_(
 ) -> None:
     """List the data sets with their licences, sizes and locations."""
     for download in published_downloads().values():
-        name, properties = (
-            download.name,
-            f"licence: {download.licence}; {_file_count_and_size(download)}, {download.home}",
-        )
-        click.echo(f"{name}  {download.title}; {properties}")
+        name, size = download.name, _file_count_and_size(download)
+        click.echo(f"{name}  {download.title}; licence: {download.licence}; {size}, {download.home}")
         try:
             state = f"in {click.format_filename(locate_folder(name, data_dir))}"
         except UsageError:
@@ -331,12 +329,11 @@ def path_(
     data_dir: Path | None = _DATA_DIR,
 ) -> None:
     """Check all files of data set NAME and print its folder."""
-    click.echo(
-        os.fsencode(locate_folder(name, data_dir))
-    )  # as it is, for other programs, even where it is not valid text
+    click.echo(os.fsencode(locate_folder(name, data_dir)))  # for other programs, even if it is not valid text
 
 
 def _download(download: Download, to: Path | None) -> None:
+    """Download a data set's missing files, and print each file, then their number, size and folder."""
     n_existing = 0
 
     def print_download(file: DataFile, downloaded: bool) -> None:
@@ -346,14 +343,14 @@ def _download(download: Download, to: Path | None) -> None:
         else:
             n_existing += 1
 
-    home = fetch_dataset(download.name, to, print_download)
+    folder = fetch_dataset(download.name, to, print_download)
     existing = f"; {n_existing} of them existed already" if n_existing else ""
-    click.echo(f"{download.name}: {_file_count_and_size(download)} in {click.format_filename(home)}{existing}")
+    click.echo(f"{download.name}: {_file_count_and_size(download)} in {click.format_filename(folder)}{existing}")
 
 
 def _file_count_and_size(download: Download) -> str:
     return f"{plural(len(download.files), 'file')}, {_file_size_text(download.size)}"
 
 
-def _file_size_text(count: int) -> str:
-    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.1f} kB"
+def _file_size_text(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.1f} kB"

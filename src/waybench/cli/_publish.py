@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("every-eval-ever", "huggingface", "inspect-catalogue", "citation", HARBOR, DATASET)
 NOT_VERIFIED = 1
-_BAR_EVERY = 25  # records
+_RECORDS_PER_UPDATE = 25  # of a count on the terminal
 
 
 @click.command()
@@ -78,15 +78,15 @@ def leaderboard(
     if not folder.is_dir():
         raise UsageError(f"{folder}: there is no such folder; give the folder of the submissions")
     settings = read_settings(folder)
-    secrets = read_keys(keys, key_files)
-    committed = {private_set.commitment for private_set in settings.private_sets}
-    for key in secrets:
-        if key_commitment(key) not in committed:
+    secret_keys = read_keys(keys, key_files)
+    commitments = {private_set.commitment for private_set in settings.private_sets}
+    for key in secret_keys:
+        if key_commitment(key) not in commitments:
             raise UsageError(
                 f"the key of {private_key_label(key)} belongs to no commitment in leaderboard.toml: add it first"
             )
     site = make_writable_folder(out or folder / "site")
-    board = read_board(folder, settings, keys=secrets, data_dir=data_dir, progress=_show_names("verifying"))
+    board = read_board(folder, settings, keys=secret_keys, data_dir=data_dir, progress=_show_names("verifying"))
     written = write_leaderboard(site, settings, *board, progress=_show_names("writing"))
     print_skipped(written.skipped)
     for refusal in board.refused:
@@ -97,9 +97,9 @@ def leaderboard(
     click.echo(f"leaderboard: {written.page} ({count}{counts}, {len(board.refused)} refused)")
 
 
-def _show_names(what: str) -> Callable[[str], None] | None:
-    """Return a function that shows a name after `what` on the terminal; None without a terminal."""
-    return (lambda name: click.echo(f"\r\x1b[K{what} {name}", err=True, nl=False)) if sys.stderr.isatty() else None
+def _show_names(label: str) -> Callable[[str], None] | None:
+    """Return a function that shows a name after a label on the terminal; None without a terminal."""
+    return (lambda name: click.echo(f"\r\x1b[K{label} {name}", err=True, nl=False)) if sys.stderr.isatty() else None
 
 
 _EXAMPLES = """\b
@@ -200,7 +200,7 @@ def submit(
     from waybench.submission._pack import pack
 
     skipped: list[Skipped] = []
-    with _record_counter("reading") as step:
+    with _record_counter("reading") as show_count:
         packed = pack(
             places,
             out,
@@ -208,24 +208,20 @@ def submit(
             submitter=submitter,
             about=about,
             on_problem=skipped.append,
-            progress=lambda done: step(done, None),
+            progress=lambda done: show_count(done, None),
         )
     print_skipped(skipped)
     if packed.unconfirmed:
-        click.echo(
+        to_stderr(
             f"waybench: a new simulation does not agree with {plural(packed.unconfirmed, 'record')}: "
-            f"`waybench verify {out}` says why",
-            err=True,
+            f"`waybench verify {out}` says why"
         )
-    size = packed.path.stat().st_size
     click.echo(
         f"{packed.path}: {plural(packed.runs, 'run')} of {plural(len(packed.models), 'model')}, "
-        f"{plural(packed.records, 'record')}, {size_text(size)}"
+        f"{plural(packed.records, 'record')}, {size_text(packed.path.stat().st_size)}"
     )
     if out.suffix != ".zip":
-        click.echo(
-            f"Warning: {out}: leaderboards take only files named *.zip; rename it before you hand it in", err=True
-        )
+        to_stderr(f"Warning: {out}: leaderboards take only files named *.zip; rename it before you hand it in")
     click.echo(f"next: waybench verify {out}")
 
 
@@ -271,8 +267,8 @@ def verify(
     for path in places:
         if not path.exists():
             raise UsageError(f"{path}: there is no such file or folder; give a submission or a folder of logs")
-    secrets = read_keys(keys, key_files)
-    committed = [checked_commitment(text) for text in commitments]
+    secret_keys = read_keys(keys, key_files)
+    checked_commitments = [checked_commitment(text) for text in commitments]
     archives = [path for path in places if path.is_file() and path.suffix != ".eval"]
     if archives and len(places) > 1:
         raise UsageError("give one submission at a time, or only folders of logs and logs")
@@ -283,9 +279,9 @@ def verify(
 
     skipped: list[Skipped] = []
     workers = chosen_workers(executor_name, address)
-    with _record_counter("verifying") as step:
-        options: dict[str, Any] = {"keys": secrets, "data_dir": data_dir, "progress": step, "workers": workers}
-        options["seconds"] = 60 * minutes
+    with _record_counter("verifying") as show_count:
+        options: dict[str, Any] = {"keys": secret_keys, "data_dir": data_dir, "progress": show_count}
+        options |= {"workers": workers, "seconds": 60 * minutes}
         if archives:
             if models:
                 raise UsageError("--model: for logs only; a submission is verified whole")
@@ -297,8 +293,8 @@ def verify(
                 ) from None
         else:
             verdict = verify_logs(places, models=models, on_problem=skipped.append, **options)
-    if committed:
-        verdict = with_commitments(verdict, secrets, committed)
+    if checked_commitments:
+        verdict = with_commitments(verdict, secret_keys, checked_commitments)
     print_skipped(skipped)
     click.echo(json.dumps(verdict.to_json(), indent=1) if as_json else verdict.text())
     if out is not None:
@@ -308,9 +304,8 @@ def verify(
 
 def _write_verdict(out: Path, verdict: Any, sign: Path | None) -> None:
     """Write verdict.json and verdict.html, and sign them if a key is given."""
-    from waybench.core import make_writable_folder
     from waybench.submission import verdict_page
-    from waybench.submission._signatures import sign_verdict as sign_verdict
+    from waybench.submission._signatures import sign_verdict
 
     make_writable_folder(out)
     path = out / "verdict.json"
@@ -327,12 +322,12 @@ def _check_signature(places: Sequence[Path], signature: Path, signers: Path | No
         raise UsageError("--signature: give one submission, and the allowed signers with --signers FILE")
     from waybench.submission import check_signature
 
-    signed = check_signature(places[0], signature, signers)
-    if signed.problem:
-        click.echo(f"{signature}: {signed.problem}")
+    check = check_signature(places[0], signature, signers)
+    if check.problem:
+        click.echo(f"{signature}: {check.problem}")
         return NOT_VERIFIED
-    click.echo(f"{signature}: signed by {signed.signer}; the verdict on this file is: {signed.verdict}")
-    return 0 if signed.verdict == "verified" else NOT_VERIFIED
+    click.echo(f"{signature}: signed by {check.signer}; the verdict on this file is: {check.verdict}")
+    return 0 if check.verdict == "verified" else NOT_VERIFIED
 
 
 @contextmanager
@@ -341,9 +336,9 @@ def _record_counter(label: str) -> Generator[Callable[[int, int | None], None]]:
     is_shown = sys.stderr.isatty()
 
     def print_count(done: int, total: int | None) -> None:
-        if is_shown and (done % _BAR_EVERY == 0 or done == total):
-            of = "" if total is None else f" of {total:,}"
-            click.echo(f"\r{label} {done:,}{of} records", err=True, nl=False)
+        if is_shown and (done % _RECORDS_PER_UPDATE == 0 or done == total):
+            total_text = "" if total is None else f" of {total:,}"
+            click.echo(f"\r{label} {done:,}{total_text} records", err=True, nl=False)
 
     try:
         yield print_count
@@ -397,10 +392,9 @@ def commit(
         raise UsageError("give the key with --key-file FILE or --key env:NAME")
     for key in secret_keys:
         if max_key_bits(key) < STRONG_BITS:
-            click.echo(
+            to_stderr(
                 f"Warning: the key of {private_key_label(key)} has fewer than {STRONG_BITS} bits, and can be found by "
-                "trying: draw one with --new",
-                err=True,
+                "trying: draw one with --new"
             )
     values = [{"set": private_key_label(key), "commitment": key_commitment(key)} for key in secret_keys]
     if as_json:

@@ -130,13 +130,13 @@ def build_report(
     also_replays: frozenset[str] = frozenset(),
     workers: Workers | None = None,
 ) -> "Report":
-    """Read the logs of some folders and write the report's site.
+    """Read the logs of some folders, write the report's site into `out`, and return the report.
 
-    `prices` are list prices by default, and `published` shows rows of the papers beside the results. `tell` receives
-    lines on what the user should know of the logs; by default they go to standard error. Large runs are read ahead and
-    pages are made in `processes`. At most `most_replays` replays of each model at a task have a page (`ALL_REPLAYS` for
-    all; by default all in a report that is not large), and besides those with the file names `also_replays`. `workers`
-    simulate the episodes; by default these processes do.
+    `prices` are list prices by default, `models` is the file of `waybench report --models`, and `published` shows rows
+    of the papers beside the results. `tell` receives lines on what the user should know of the logs. Large runs are
+    read ahead and pages made in `processes`. Replays have pages: at most `most_replays` of each model at a task
+    (`ALL_REPLAYS` for all; by default all in a report that is not large), and those with the file names
+    `also_replays`. `workers` simulate the episodes; by default the processes do.
     """
     if processes > 1:
         # Matrix products of several processes with several threads each get into each other's way.
@@ -155,7 +155,7 @@ def build_report(
     skipped: list[Skipped] = []
     cache = open_cache(cache_folder() / "reports", make_writable_folder(out))
     replays = Replays(most_replays, most_replays == ALL_REPLAYS, also_replays)
-    key = inputs_key(
+    report_key = inputs_key(
         folders,
         out,
         title,
@@ -168,7 +168,7 @@ def build_report(
         sorted(replays.also),
     )
     try:
-        report = unchanged_report(out, cache, key) or write_report(
+        report = unchanged_report(out, cache, report_key) or write_report(
             EpisodeBatches(*folders, on_problem=skipped.append, cache=cache),
             out,
             workers=workers,
@@ -181,10 +181,10 @@ def build_report(
             processes=processes,
             progress=progress or no_progress,
             kept=cache,
-            key=key,
+            key=report_key,
             replays=replays,
         )
-    except WaybenchError:  # such as that there is no episode, which what was passed over explains
+    except WaybenchError:  # such as that there is no episode, which the skipped files explain
         print_skipped(skipped, tell)
         raise
     print_skipped(report.passed_over, tell)
@@ -240,13 +240,13 @@ def prices(
 
     models = logged_models(*folders)
     if not models:
-        where = ", ".join(map(str, folders))[:200]
+        folder_names = ", ".join(map(str, folders))[:200]
         raise UsageError(
-            f"no model to price in {where}: it has no logs, or those of embedded players, which cost nothing"
+            f"no model to price in {folder_names}: it has no logs, or those of embedded players, which cost nothing"
         )
     list_prices = load_prices()
-    if source := list_prices.source_note(models):
-        to_stderr(source)
+    if source_note := list_prices.source_note(models):
+        to_stderr(source_note)
     click.echo(price_table_json(models, price_file, list_prices))
 
 
@@ -323,7 +323,7 @@ def _first_commands(folder: Path) -> dict[str, str]:
         "Or run an embedded player, which needs no API key or network:": "waybench/noisy-0.3",
     }
     out = shlex.quote(str(folder.parent if os.path.isfile(folder) else folder))
-    return {what: f"waybench run {TASKS[0].name} --model {model} --out {out}" for what, model in models.items()}
+    return {purpose: f"waybench run {TASKS[0].name} --model {model} --out {out}" for purpose, model in models.items()}
 
 
 def open_page(url: str) -> None:
@@ -360,13 +360,13 @@ def profile(
     from waybench.results.results._anchors import with_reference_bounds
 
     skipped: list[Skipped] = []
-    measured, rows = measure_episodes(
+    measured_episodes, rows = measure_episodes(
         read_logs(*folders, on_problem=skipped.append), on_problem=skipped.append, confirm=True
     )
-    rows = with_reference_bounds((episode.record for episode in measured), rows)
+    rows = with_reference_bounds((episode.record for episode in measured_episodes), rows)
     print_skipped(skipped)
-    ability = model_profiles(rows, include_references=references)
+    profiles = model_profiles(rows, include_references=references)
     if out is not None:
-        write_json(out, ability.to_json())
+        write_json(out, profiles.to_json())
     if out != "-":
-        click.echo(profiles_text(ability, shutil.get_terminal_size().columns))
+        click.echo(profiles_text(profiles, shutil.get_terminal_size().columns))

@@ -12,9 +12,9 @@ from tenacity.wait import wait_base
 from waybench.core import Json, is_array, is_object, message_text
 from waybench.core._replies import message_reasoning
 
-_BAD_GATEWAY = 502  # for errors without a status of their own, which may pass: the request is tried again
+_RETRIED_STATUS = 502  # bad gateway, for errors without a status: they may pass, and the request is tried again
 _MOST_TOKENS = 2**53
-_LONGEST = 300  # characters of a server's words where no message is among them
+_LONGEST_WORDS = 300  # characters of a server's words where no message is among them
 _DETAILS = ("prompt_tokens_details", "completion_tokens_details")
 
 # What providers call the reasons for which a reply ends, in lower case -> Inspect's name. Sources: OpenAI, Anthropic,
@@ -41,14 +41,14 @@ _BROKEN_OFF = (
     "insufficient_system_resource",
 )
 # Types and codes of errors, in lower case without "_" -> status. Numbers are MiniMax's (`base_resp.status_code`).
-_STATUS = {
+_STATUS_BY_CODE = {
     **dict.fromkeys(("ratelimitexceeded", "ratelimiterror", "toomanyrequests", "insufficientquota", "1002"), 429),
     **dict.fromkeys(("invalidrequesterror", "badrequesterror", "contextlengthexceeded", "2013"), 400),
     **dict.fromkeys(("contentfilter", "1026", "1027"), 400),
     **dict.fromkeys(("authenticationerror", "invalidapikey", "1004"), 401),
     **dict.fromkeys(("insufficientbalance", "1008"), 402),
 }
-_SENSITIVE = ("1026", "1027")  # MiniMax: the prompt or the reply
+_CONTENT_FILTER_CODES = ("1026", "1027")  # MiniMax: the prompt or the reply
 
 
 def inspect_stop_reason(provider_reason: object) -> StopReason | None:
@@ -62,17 +62,17 @@ def is_broken_off_reason(provider_reason: object) -> bool:
 
 
 def standard_completion(body: Json, request: Callable[[], Mapping[str, Any]]) -> tuple[int, dict[str, Any]]:
-    """Return a server's response to a completion request in OpenAI's form.
+    """Return status and body, in OpenAI's form, of a response whose status was 200; `request` returns its request.
 
-    The body is that of status 200; `request` returns the request. Return 200 and the completion; or the status of an
-    error, and the error with the server's words, if there is no completion, or one that the server broke off.
+    They are 200 and the completion; or the status of an error, and the error with the server's words, if there is no
+    completion, or one that the server broke off.
     """
     if not is_object(body):
         return server_error_response(f"the server answered {_short_json(body)} in place of a completion")
     values = body.get("choices")
     choices = [_standard_choice(choice) for choice in values if is_object(choice)] if is_array(values) else []
     for choice in choices:
-        if choice.get("error") or _normalized_reason(choice.get("finish_reason")) in _BROKEN_OFF:
+        if choice.get("error") or is_broken_off_reason(choice.get("finish_reason")):
             words = f"the server broke the reply off (finish_reason {choice.get('finish_reason')!r})"
             return _error_response({"error": choice.get("error") or body.get("error")}, words)
     has_reply = any(_has_reply(choice["message"]) for choice in choices)
@@ -98,7 +98,7 @@ def standard_completion(body: Json, request: Callable[[], Mapping[str, Any]]) ->
 
 def server_error_response(message: str) -> tuple[int, dict[str, Any]]:
     """Return status and body of a server error, after which the request is tried again."""
-    return _BAD_GATEWAY, {"error": {"message": message, "type": "server_error", "code": _BAD_GATEWAY}}
+    return _RETRIED_STATUS, {"error": {"message": message, "type": "server_error", "code": _RETRIED_STATUS}}
 
 
 def _standard_choice(choice: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,11 +127,12 @@ def _standard_message(raw: Mapping[str, Any]) -> dict[str, Any]:
         is_array(details) and all(is_object(part) and part.get("type") for part in details)
     ):
         message["reasoning_details"] = None
-    if not isinstance(raw.get("refusal"), str | None) or raw.get("refusal") == "":
-        message["refusal"] = _answer_text(raw["refusal"]) if raw["refusal"] else None
-    called = raw.get("tool_calls") or raw.get("function_call")  # the latter is OpenAI's form of 2023
-    if called:
-        calls = called if is_array(called) else [called]
+    refusal = raw.get("refusal")
+    if refusal == "" or not isinstance(refusal, str | None):
+        message["refusal"] = _answer_text(refusal) if refusal else None
+    raw_calls = raw.get("tool_calls") or raw.get("function_call")  # the latter is OpenAI's form of 2023
+    if raw_calls:
+        calls = raw_calls if is_array(raw_calls) else [raw_calls]
         message["tool_calls"] = [_standard_tool_call(call) for call in calls if is_object(call)]
     return message
 
@@ -142,14 +143,12 @@ def _answer_text(content: Json) -> str:
     if text is not None:
         return text
     is_parts = is_array(content) and all(is_object(part) and "type" in part for part in content)
-    return (
-        ""
-        if is_parts or (is_object(content) and message_reasoning(content))
-        else json.dumps(content, ensure_ascii=False)
-    )
+    if is_parts or (is_object(content) and message_reasoning(content)):
+        return ""  # parts of other kinds, or reasoning alone
+    return json.dumps(content, ensure_ascii=False)
 
 
-_ARGUMENTS = ("arguments", "input", "parameters")  # what servers call them
+_ARGUMENT_FIELDS = ("arguments", "input", "parameters")  # what servers call them
 
 
 def _standard_tool_call(call: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,17 +156,16 @@ def _standard_tool_call(call: Mapping[str, Any]) -> dict[str, Any]:
     if call.get("type") == "custom" and "custom" in call:
         return dict(call)
     function = call.get("function")
-    named = function if is_object(function) else call
-    name = named.get("name")
+    call_fields = function if is_object(function) else call
+    name = call_fields.get("name")
+    values = (call_fields.get(field) for field in _ARGUMENT_FIELDS)
     return {
         **call,
         "type": "function",
         "function": {
-            **(named if named is function else {}),
+            **(call_fields if call_fields is function else {}),
             "name": name if isinstance(name, str) else "",
-            "arguments": _arguments_as_json_text(
-                next((named[key] for key in _ARGUMENTS if named.get(key) is not None), None)
-            ),
+            "arguments": _arguments_as_json_text(next((value for value in values if value is not None), None)),
         },
     }
 
@@ -191,24 +189,27 @@ def _arguments_as_json_text(arguments: Json) -> str:
 def _assign_missing_call_ids(calls: Sequence[dict[str, Any]], request: Mapping[str, Any]) -> None:
     """Set the ids of calls where they are missing or already used; a resumed run sets the same."""
     messages = [message for message in request.get("messages") or () if is_object(message)]
-    earlier = [call for message in messages for call in message.get("tool_calls") or () if is_object(call)]
-    used = {str(call.get("id")) for call in earlier}
+    earlier_calls = [call for message in messages for call in message.get("tool_calls") or () if is_object(call)]
+    used_ids = {str(call.get("id")) for call in earlier_calls}
     for index, call in enumerate(calls):
-        name = call.get("id")
-        if not isinstance(name, str) or not name.strip() or name in used:
+        call_id = call.get("id")
+        if not isinstance(call_id, str) or not call_id.strip() or call_id in used_ids:
             call["id"] = f"w{len(messages):06d}{index:02d}"  # some providers take nine letters and digits only
-        used.add(call["id"])
+        used_ids.add(call["id"])
 
 
 def _standard_usage(usage: Json) -> dict[str, Any] | None:
     """Return token counts in the form that Inspect reads; None if they are not known."""
     if not is_object(usage):
         return None
-    prompt, reply = _parse_token_count(usage.get("prompt_tokens")), _parse_token_count(usage.get("completion_tokens"))
-    if prompt is None or reply is None:
+    n_prompt, n_reply = (
+        _parse_token_count(usage.get("prompt_tokens")),
+        _parse_token_count(usage.get("completion_tokens")),
+    )
+    if n_prompt is None or n_reply is None:
         return None
-    total = _parse_token_count(usage.get("total_tokens"))
-    counts = {"prompt_tokens": prompt, "completion_tokens": reply, "total_tokens": prompt + reply}
+    n_total = _parse_token_count(usage.get("total_tokens"))
+    counts = {"prompt_tokens": n_prompt, "completion_tokens": n_reply, "total_tokens": n_prompt + n_reply}
     details = {
         name: {kind: _parse_token_count(value) for kind, value in part.items()}
         if is_object(part := usage[name])
@@ -216,10 +217,10 @@ def _standard_usage(usage: Json) -> dict[str, Any] | None:
         for name in _DETAILS
         if name in usage
     }
-    of_prompt = details.get("prompt_tokens_details") or {}
-    if sum(of_prompt.get(name) or 0 for name in ("cached_tokens", "cache_write_tokens")) > prompt:
-        details["prompt_tokens_details"] = None  # Inspect subtracts them
-    return {**usage, **counts, **({} if total is None else {"total_tokens": total}), **details}
+    prompt_details = details.get("prompt_tokens_details") or {}
+    if sum(prompt_details.get(name) or 0 for name in ("cached_tokens", "cache_write_tokens")) > n_prompt:
+        details["prompt_tokens_details"] = None  # Inspect subtracts them, and would count less than none
+    return {**usage, **counts, **({} if n_total is None else {"total_tokens": n_total}), **details}
 
 
 def _parse_token_count(value: Json) -> int | None:
@@ -239,9 +240,9 @@ def _has_reply(message: Mapping[str, Any]) -> bool:
 
 def _find_error(body: Mapping[str, Any]) -> Any:
     """Return the error in a response body: its value, or the body itself if it has an error's fields; else None."""
-    base = body.get("base_resp")  # MiniMax
-    if is_object(base) and base.get("status_code"):
-        return base
+    minimax_response = body.get("base_resp")  # MiniMax
+    if is_object(minimax_response) and minimax_response.get("status_code"):
+        return minimax_response
     errors = body.get("errors")  # Cloudflare
     error = body.get("error") or (errors[0] if is_array(errors) and errors else errors)
     if error:
@@ -258,17 +259,17 @@ def _error_response(body: Mapping[str, Any], default_message: str) -> tuple[int,
     words = next((fields[name] for name in ("message", "status_msg", "detail", "msg", "error") if fields.get(name)), "")
     message = words if isinstance(words, str) and words else _short_json(fields)
     codes = [fields.get(name) for name in ("code", "status_code", "status", "type")]
-    status = next(filter(None, map(_status_of_error_code, codes)), _BAD_GATEWAY)
+    status = next(filter(None, map(_status_of_error_code, codes)), _RETRIED_STATUS)
     code = next((code for code in codes if isinstance(code, int | str) and code), status)
-    code = "content_filter" if str(code) in _SENSITIVE else code
+    code = "content_filter" if str(code) in _CONTENT_FILTER_CODES else code
     return status, {"error": {"type": "server_error", **fields, "message": message, "code": code}}
 
 
 def _status_of_error_code(code: object) -> int | None:
     """Return the HTTP status that an error's code or type stands for; None if unknown."""
     text = str(code).lower().replace("_", "")
-    if text in _STATUS:
-        return _STATUS[text]
+    if text in _STATUS_BY_CODE:
+        return _STATUS_BY_CODE[text]
     return int(text) if text.isdecimal() and 400 <= int(text) < 600 else None
 
 
@@ -279,11 +280,11 @@ def _normalized_reason(reason: object) -> str:
 
 def _short_json(value: Json) -> str:
     """Return a value as JSON text of at most 300 characters."""
-    return json.dumps(value, ensure_ascii=False)[:_LONGEST]
+    return json.dumps(value, ensure_ascii=False)[:_LONGEST_WORDS]
 
 
-_PATH = "/chat/completions"
-_STREAM = "text/event-stream"
+_COMPLETIONS_PATH = "/chat/completions"
+_STREAM_TYPE = "text/event-stream"
 _LONGEST_BODY = 200  # characters of a response that is no JSON
 _LONGEST_WAIT = 60.0  # seconds that a server may ask for
 _WAIT = wait_exponential(multiplier=3, max=1800) + wait_random(0, 3)  # seconds, as Inspect itself waits
@@ -300,13 +301,13 @@ def prepare_provider(api: Any) -> None:
     _prepare_client(api)
     if (initialize := getattr(api, "initialize", None)) is not None:
 
-        def initialize_and_prepare() -> None:
+        def initialize_and_prepare() -> None:  # it creates the client anew
             initialize()
             _prepare_client(api)
 
         api.initialize = initialize_and_prepare
-    if (own_wait := getattr(api, "retry_wait", None)) is not None:
-        wait = _ServersWait(own_wait() or _WAIT)
+    if (provider_wait := getattr(api, "retry_wait", None)) is not None:
+        wait = _ServersWait(provider_wait() or _WAIT)
         api.retry_wait = lambda: wait
 
 
@@ -331,9 +332,9 @@ def resolve_unknown_stop_reason(output: Any, call: ModelCall) -> None:
         return
     response = call.response if is_object(call.response) else {}
     choices = response.get("choices") or response.get("candidates")  # Google's name for them
-    holder = choices[0] if is_array(choices) and choices and is_object(choices[0]) else response
-    names = [name for name in ("finish_reason", "stop_reason", "stopReason", "finishReason") if name in holder]
-    reason = holder[names[0]] if names else None
+    fields = choices[0] if is_array(choices) and choices and is_object(choices[0]) else response
+    names = [name for name in ("finish_reason", "stop_reason", "stopReason", "finishReason") if name in fields]
+    reason = fields[names[0]] if names else None
     if is_broken_off_reason(reason):
         raise RuntimeError(f"the server broke the reply off ({reason})")
     if names and (stop_reason := inspect_stop_reason(reason)):
@@ -342,7 +343,7 @@ def resolve_unknown_stop_reason(output: Any, call: ModelCall) -> None:
 
 async def _standardize_response(response: Any) -> None:
     """Rewrite a response of the HTTP client (httpx or httpx2) in place if it is not in OpenAI's form."""
-    if response.status_code != 200 or not response.url.path.endswith(_PATH):
+    if response.status_code != 200 or not response.url.path.endswith(_COMPLETIONS_PATH):
         return
 
     @functools.cache
@@ -351,8 +352,8 @@ async def _standardize_response(response: Any) -> None:
         value = json.loads(response.request.content)
         return value if is_object(value) else {}
 
-    kind = response.headers.get("content-type", "")
-    if kind.startswith(_STREAM) and request().get("stream"):
+    content_type = response.headers.get("content-type", "")
+    if content_type.startswith(_STREAM_TYPE) and request().get("stream"):
         return
     content = await response.aread()
     try:
@@ -361,7 +362,9 @@ async def _standardize_response(response: Any) -> None:
     except (ValueError, RecursionError):
         words = " ".join(content[: 4 * _LONGEST_BODY].decode("utf-8", "replace").split())[:_LONGEST_BODY]
         body = None
-        status, answer = server_error_response(f"the server's answer is no JSON, but {kind or 'of no type'}: {words!r}")
+        status, answer = server_error_response(
+            f"the server's answer is no JSON, but {content_type or 'of no type'}: {words!r}"
+        )
     text = json.dumps(answer)
     if text != json.dumps(body):  # the values are compared as text, since 1 == 1.0 == True
         response.status_code = status
@@ -370,20 +373,20 @@ async def _standardize_response(response: Any) -> None:
 
 
 class _ServersWait(wait_base):
-    """Waits as long as the server asks, and otherwise as a provider does."""
+    """Waits as long as the server asks; if it does not, or for over a minute, as the provider does by default."""
 
     def __init__(self, default_wait: wait_base) -> None:
-        self._otherwise = default_wait
+        self._default_wait = default_wait
 
     def __call__(self, retry_state: RetryCallState) -> float:
         """Return the seconds to wait before the next try."""
         error = retry_state.outcome.exception() if retry_state.outcome else None
         headers = getattr(getattr(error, "response", None), "headers", {})
-        for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        for name, seconds_per_unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
             try:
-                seconds = float(headers.get(name, "")) * scale
+                seconds = float(headers.get(name, "")) * seconds_per_unit
             except ValueError:  # a date, or none
                 continue
             if 0 < seconds <= _LONGEST_WAIT:
                 return seconds
-        return self._otherwise(retry_state)
+        return self._default_wait(retry_state)

@@ -58,8 +58,8 @@ from waybench.evaluation._sample import (
 from waybench.evaluation._sent_form import BLANK_REPLY, SentForm
 from waybench.evaluation._states import STATES, HiddenStates
 
-_FORM = "waybench_sent_form"
-_known: ContextVar[ModelOutput | None] = ContextVar("waybench_known_output", default=None)
+_FORM_ATTRIBUTE = "waybench_sent_form"
+_stored_output: ContextVar[ModelOutput | None] = ContextVar("waybench_known_output", default=None)
 
 
 @contextmanager
@@ -69,11 +69,11 @@ def answer_with_stored_output(output: ModelOutput | None) -> Generator[None]:
         yield
         return
     seconds = output.time
-    token = _known.set(output)
+    token = _stored_output.set(output)
     try:
         yield
     finally:
-        _known.reset(token)
+        _stored_output.reset(token)
         output.time = seconds  # the engine has put that of the look-up in its place
 
 
@@ -87,10 +87,10 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
     The provider's `generate` is wrapped once; `form` then takes the place of the model's own.
     """
     api: Any = model.api
-    known_form: SentForm | None = getattr(api, _FORM, None)
-    setattr(api, _FORM, form or known_form or SentForm(str(model)))
-    if known_form is not None:
-        return getattr(api, _FORM)
+    earlier_form: SentForm | None = getattr(api, _FORM_ATTRIBUTE, None)
+    setattr(api, _FORM_ATTRIBUTE, form or earlier_form or SentForm(str(model)))
+    if earlier_form is not None:
+        return getattr(api, _FORM_ATTRIBUTE)
     prepare_provider(api)
     generate = api.generate
 
@@ -98,24 +98,24 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
     async def generate_in_accepted_form(input: list[ChatMessage], tools: Any, tool_choice: Any, config: Any) -> Any:
         """Return the stored output, or send the request in a form that the server accepts."""
         watch = current_watch.get()
-        if (stored := _known.get()) is not None:
+        if (stored := _stored_output.get()) is not None:
             if watch is not None:
                 watch.add_reply(stored.message)
             return stored
-        episode, sent = current_episode.get(), input
-        if episode is not None:
+        episode, sent_messages = current_episode.get(), input
+        if episode is not None:  # requests of agents' own can belong to none
             input = without_unsent_reasoning(input, effective_reasoning_history(api, config), episode.play.think_tags)
 
         async def send(messages: list[ChatMessage]) -> Any:
             """Send messages to the provider, after storing hidden states if asked for."""
-            nonlocal sent
-            sent = messages
+            nonlocal sent_messages
+            sent_messages = messages
             states: HiddenStates | None = getattr(api, STATES, None)
             if states is not None and episode is not None and current_belief.get() is None:
                 await states.store(api, messages, tools, episode)
             return await generate(messages, tools, tool_choice, config)
 
-        sent_form: SentForm = getattr(api, _FORM)
+        sent_form: SentForm = getattr(api, _FORM_ATTRIBUTE)
         match await sent_form.send(send, input):
             case (output, ModelCall() as call):
                 resolve_unknown_stop_reason(output, call)
@@ -126,12 +126,12 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
             case output:
                 result = output = _make_writable(output)
         if watch is not None and isinstance(output, ModelOutput) and output.choices:
-            watch.add_request(sent)
+            watch.add_request(sent_messages)
             watch.add_reply(output.message)
         return result
 
     api.generate = generate_in_accepted_form
-    return getattr(api, _FORM)
+    return getattr(api, _FORM_ATTRIBUTE)
 
 
 def _make_writable(output: Any) -> Any:
@@ -162,9 +162,9 @@ def _escape_surrogates(value: Any) -> Any:
 
 
 # Where the conversation was too long, engine and providers put their own message in the place of a reply.
-_STOPS = {"max_tokens": "truncated", "model_length": "overflow", "content_filter": "refused"}
-_OF_TIME = ("time", "working")
-_OF_THE_CONVERSATION = (400, 413, 422, 500)  # statuses that the same request gets again
+_STOP_BY_REASON = {"max_tokens": "truncated", "model_length": "overflow", "content_filter": "refused"}
+_TIME_LIMITS = ("time", "working")
+_REFUSAL_STATUSES = (400, 413, 422, 500)  # statuses that the same request gets again
 _LONGEST_NAME = 200  # of the model that answered; it is the server's word
 
 
@@ -185,54 +185,55 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
     """
     journals = current_task_journals()
     plan = None if probe is None else parse_probe_plan(probe)
-    harness = None if agent is None else agent_solver(agent)
+    agent_player = None if agent is None else agent_solver(agent)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         """Play the episode of a sample."""
         episode = start_episode(state.metadata, str(state.model))
         model = get_model()
         form = wrap_model(model)
-        journal = journals.by_model.get(str(model)) if journals and harness is None else None
+        journal = journals.by_model.get(str(model)) if journals and agent_player is None else None
         turns = SampleTurns(journal, (str(state.sample_id), state.epoch), state.uuid, state.metadata[KEY][0])
         chat, prompt_tokens = Chat(), PromptTokens()
         progress = journals.progress.get(str(model)) if journals else None
-        watched = EpisodeProgress(progress or TaskProgress("", ""), state.sample_id, state.epoch, episode)
+        episode_progress = EpisodeProgress(progress or TaskProgress("", ""), state.sample_id, state.epoch, episode)
         token, boards = current_episode.set(episode), Boards()
         watch = ReasoningWatch(episode.play.think_tags)
         watch_token = current_watch.set(watch)
         try:
             while not episode.done:
                 state.messages = chat.messages(episode)
-                for belief in episode.beliefs if plan is not None and plan.asks_before(len(episode.turns)) else ():
-                    await _ask_belief(model, episode, belief, state.messages, turns, watched)
-                offered = action_request_arguments(episode)
+                if plan is not None and plan.asks_before(len(episode.turns)):
+                    for belief in episode.beliefs:
+                        await _ask_belief(model, episode, belief, state.messages, turns, episode_progress)
+                tool_arguments = action_request_arguments(episode)
                 began = time.monotonic()
-                if harness is not None:
-                    output = await agent_output(harness, state, state.messages, generate)
+                if agent_player is not None:
+                    output = await agent_output(agent_player, state, state.messages, generate)
                 else:
                     with answer_with_stored_output(turns.read_output()):
-                        output = await model.generate(state.messages, **offered)
+                        output = await model.generate(state.messages, **tool_arguments)
                     chat.add_reply(len(episode.turns), output.message)
-                    if not turns.is_replayed and (
-                        warning := prompt_tokens.truncation_warning(state.messages, output.usage)
-                    ):
+                    new_usage = None if turns.is_replayed else output.usage  # a stored reply was checked when it came
+                    if warning := prompt_tokens.truncation_warning(state.messages, new_usage):
                         form.tell_once("prompt tokens", warning)
                 state.output = output
                 store_reasoning(state.store, len(episode.turns), output.message)
                 is_thought = bool(episode.play.wording.thought_question(episode.state))
-                turn = episode.step(read_reply(output, time.monotonic() - began, by_tools=bool(offered)))
-                if not (is_thought or turn.reasoning or offered):
+                turn = episode.step(read_reply(output, time.monotonic() - began, by_tools=bool(tool_arguments)))
+                if not (is_thought or turn.reasoning or tool_arguments):
                     form.warn_of_unmarked_reasoning(turn.reply)
                 boards.show(episode)
                 turns.write_turn(output, turn)  # before the next request leaves, and only if nothing was wrong with it
-                watched.report_reply(turn, repeated=turns.is_replayed, is_thought=is_thought)
-                if offered:
-                    sent = [*state.messages, output.message]
-                    chat.add_result(output.message, await execute_call(episode, offered["tools"], turn, sent))
+                episode_progress.report_reply(turn, repeated=turns.is_replayed, is_thought=is_thought)
+                if tool_arguments:
+                    messages = [*state.messages, output.message]
+                    result = await execute_call(episode, tool_arguments["tools"], turn, messages)
+                    chat.add_result(output.message, result)
             turns.end_sample()
         except LimitExceededError as limit:
             # A limit on time is an infrastructure error, unlike one on tokens, messages or cost.
-            episode.end(End.INFRASTRUCTURE if limit.type in _OF_TIME else End.TURN_LIMIT, str(limit.message))
+            episode.end(End.INFRASTRUCTURE if limit.type in _TIME_LIMITS else End.TURN_LIMIT, str(limit.message))
             if episode.end_reason is not End.INFRASTRUCTURE:
                 turns.end_sample()
             raise
@@ -240,19 +241,19 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
             episode.end(End.INFRASTRUCTURE, _end_error_text(error, episode)[:2000])
             raise
         except anyio.get_cancelled_exc_class():  # also by a limit on time, of which the log knows by itself
-            if watched.why_stopped and not episode.done:
-                episode.error = watched.why_stopped
+            if episode_progress.why_stopped and not episode.done:
+                episode.error = episode_progress.why_stopped
             raise
         finally:
             blank_reply = {"blank_reply": BLANK_REPLY} if chat.has_placeholder else {}
-            if sent := form.form_settings(chat.messages(episode)) | blank_reply:
-                state.store.set(SENT, sent)
+            if form_settings := form.form_settings(chat.messages(episode)) | blank_reply:
+                state.store.set(SENT, form_settings)
             episode.reasoning_returned, episode.reasoning_sent_back = watch.returned_forms, watch.sent_back
             # Once, for the engine compares the store wherever an agent's part ends.
             store_episode(state.store, episode, agent or "")
             current_watch.reset(watch_token)
             current_episode.reset(token)
-            watched.report_end()
+            episode_progress.report_end()
         state.messages = chat.messages(episode)
         state.completed = True
         return state
@@ -289,14 +290,14 @@ def provider_error_text(error: Exception) -> str:
 
 
 def _end_error_text(error: Exception, episode: Episode[Any, Any, Any]) -> str:
-    """Return the error text of an episode that an exception ended; it says if the server refused the conversation.
+    """Return the error text of an episode that an exception ended.
 
-    What the cause is, the server does not say: it may be a reply of the player, or a fault of its own. A defect of the
-    environment is named as such.
+    It says if the environment has a defect, or if the server refused the conversation, whose cause may be a reply of
+    the player or a fault of the server.
     """
     if isinstance(provider_cause(error), DefectError):
         return str(provider_cause(error))
-    is_refusal = parse_provider_error(error).status in _OF_THE_CONVERSATION
+    is_refusal = parse_provider_error(error).status in _REFUSAL_STATUSES
     if not (is_refusal and episode.turns):
         return provider_error_text(error)
     turns = len(episode.turns)
@@ -317,16 +318,16 @@ def read_reply(output: ModelOutput, seconds: float, *, by_tools: bool = False) -
         raise RuntimeError(f"the provider answered without a completion: {output.error or 'no choices'}")
     text = raw_reply(output) if by_tools else output.completion
     usage = output.usage
-    cached = (usage.input_tokens_cache_read or 0) if usage else 0
-    written = (usage.input_tokens_cache_write or 0) if usage else 0
+    n_cached = (usage.input_tokens_cache_read or 0) if usage else 0
+    n_written = (usage.input_tokens_cache_write or 0) if usage else 0
     return Reply(
         text,
-        "refused" if _is_refusal(output) else _STOPS.get(output.stop_reason, "stop"),
+        "refused" if _is_refusal(output) else _STOP_BY_REASON.get(output.stop_reason, "stop"),
         Usage.from_provider(
-            input_tokens=usage.input_tokens + cached + written if usage else 0,
+            input_tokens=usage.input_tokens + n_cached + n_written if usage else 0,
             output_tokens=usage.output_tokens if usage else 0,
             reasoning_tokens=(usage.reasoning_tokens or 0) if usage else 0,
-            cached_tokens=cached,
+            cached_tokens=n_cached,
             seconds=round(seconds if output.time is None else output.time, 3),
             model=output.model[:_LONGEST_NAME],
         ),
@@ -348,14 +349,14 @@ class Boards:
     """Writes the board of an episode to the transcript after a turn, at most 50 times."""
 
     def __init__(self) -> None:
-        self._shown = 0
+        self._n_shown = 0
 
     def show(self, episode: Episode[Any, Any, Any]) -> None:
         """Write an episode's present board to the transcript, if the environment has boards."""
         board = episode.environment.presentation.board
-        if board is None or self._shown == _MOST_BOARDS:
+        if board is None or self._n_shown == _MOST_BOARDS:
             return
         text = board_text(board(episode.state, episode.turns)).replace("```", "'''")[:_LONGEST_BOARD]
         if text.strip():
-            self._shown += 1
+            self._n_shown += 1
             transcript().info(f"```text\n{text}\n```", source=_BOARD_SOURCE)
