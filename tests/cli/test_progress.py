@@ -22,7 +22,7 @@ from tests.eval.play import MODEL, environment, records
 from waybench.cli import _progress
 from waybench.cli._progress import DISPLAYS, _Live, show_progress
 from waybench.core import Outcome, Price, TurnRecord, Usage
-from waybench.evaluation._progress import Earlier
+from waybench.evaluation._progress import EarlierLog
 from waybench.evaluation._run_progress import RunProgress
 
 _NOISE = ("log_buffer", "by_level", "n/a", "HTTP retries", "Completed", "hooks enabled", "Traceback")
@@ -110,7 +110,7 @@ def test_the_live_table_fits_the_terminal() -> None:
         progress.add_task(
             f"waybench/task_{number}", "provider/a-model-with-a-rather-long-name", 20, attempts=False, args={}
         )
-        progress.tasks[-1].start(Earlier())
+        progress.tasks[-1].start(EarlierLog())
         progress.tasks[-1].begin_episode("1-1", 5, 1, lambda: 1)
         progress.tasks[-1].add_reply(
             "1-1", Usage(input_tokens=123_456, output_tokens=1_234_567, seconds=5), repeated=False
@@ -135,7 +135,7 @@ def test_a_narrow_terminal_has_the_numbers_that_matter_whole(columns: int, has_t
         "waybench/mango_destination", "provider/a-model-with-a-rather-long-name", 60, attempts=False, args={}
     )
     task = progress.tasks[0]
-    task.start(Earlier())
+    task.start(EarlierLog())
     task.begin_episode("1-1", 5, 20, lambda: 1)
     for outcome in (Outcome.OK, Outcome.UNPARSED):
         task.add_reply("1-1", Usage(input_tokens=123_456, output_tokens=1_234, seconds=5), repeated=False)

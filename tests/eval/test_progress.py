@@ -13,7 +13,7 @@ from tests.eval.model_server import Answer, model_server
 from tests.eval.play import records
 from waybench.core import PROGRESS_FILE, Outcome, Price, TurnRecord, Usage
 from waybench.evaluation import evaluate
-from waybench.evaluation._progress import Earlier, EpisodeLengths, TaskProgress
+from waybench.evaluation._progress import EarlierLog, EpisodeLengths, TaskProgress
 from waybench.evaluation._run_progress import RunProgress
 from waybench.evaluation._solver import provider_error_text
 from waybench.evaluation.tasks import find_task, load_task
@@ -35,7 +35,7 @@ def usage(seconds: float = 0.0) -> Usage:
 def task(total: int | None = 10, **given: object) -> tuple[TaskProgress, Clock, list[str]]:
     clock, notes = Clock(), list[str]()
     progress = TaskProgress("waybench/alicia", "m", total, clock=clock, note=notes.append, **given)  # type: ignore[arg-type]
-    progress.start(Earlier())
+    progress.start(EarlierLog())
     return progress, clock, notes
 
 
@@ -129,7 +129,7 @@ def test_errors_are_counted_until_they_are_repaired_and_named_once() -> None:
 def test_what_is_taken_over_is_said_once() -> None:
     notes: list[str] = []
     progress = TaskProgress("alicia", "m", 60, note=notes.append)
-    earlier = Earlier(frozenset(f"{number}-1" for number in range(37)), level=5)
+    earlier = EarlierLog(frozenset(f"{number}-1" for number in range(37)), level=5)
     progress.start(earlier, [111, 39, 0])
     progress.finish(complete=False)
     progress.start(earlier, [111, 39])  # the engine repeats what failed

@@ -111,16 +111,6 @@ def compare(
     Where both sides have a 50 % horizon, the output shows their ratio with its 90 % interval. Searches for horizons
     (horizon_ tasks) are compared by it alone, since they choose their items by their results.
     """
-    from waybench.results.comparisons._beliefs import compare_beliefs
-    from waybench.results.comparisons._contrasts import compare_costs, cost_differences_text
-    from waybench.results.comparisons._decision_text import decisions_text
-    from waybench.results.comparisons._decisions import stored_decisions
-    from waybench.results.comparisons._models import compare_sides
-    from waybench.results.comparisons._outcomes import item_costs, outcomes
-    from waybench.results.comparisons._text import comparisons_json, comparisons_text
-    from waybench.results.estimates._model_pairs import compare_models, model_pairs_text
-    from waybench.results.horizons._text import compare_horizons, ratio_over_families
-
     flags = zip(_PAIRINGS, (twins, isomorphs, wordings, language), strict=True)
     pairings = [name for name, is_given in flags if is_given]
     if len(pairings) > 1:
@@ -136,107 +126,126 @@ def compare(
         if b is not None or pairings or people:
             raise UsageError(f"--models compares the series of models in {a!r}: leave out {b or 'the other options'!r}")
         _compare_series(read_side(a, folders), tasks, models, out)
-        return
-    if people:
+    elif people:
         if b is not None or pairings:
             raise UsageError(f"--people compares the people in {a!r} with each other: leave out {b or pairings[0]!r}")
         _compare_people_in_side(read_side(a, folders), tasks, metric, out)
-        return
-    if pairings:
+    elif pairings:
         if b is not None:
             raise UsageError(f"{pairings[0]} compares each model of {a!r} with itself: leave {b!r} out")
         _compare_models_with_themselves(pairings[0], read_side(a, folders), tasks, metric, margin, out)
-        return
-    sides = (
-        (read_side(a, folders), read_side(b, folders))
-        if b is not None
-        else sides_of_two_models(read_side(a, folders), metric)
-    )
+    else:
+        _compare_two_sides(a, b, folders, tasks, metric, margin, fail_if, markdown, out)
+
+
+def _compare_two_sides(
+    a: str,
+    b: str | None,
+    folders: tuple[Path, ...],
+    tasks: tuple[str, ...],
+    metric: str,
+    margin: float,
+    fail_if: tuple[str, ...],
+    markdown: str | None,
+    out: str | None,
+) -> None:
+    """Write the comparison of A and B, or of the two models in A if B is None; exit if a condition of failure holds."""
+    from waybench.results.comparisons._beliefs import compare_beliefs
+    from waybench.results.comparisons._contrasts import compare_costs, cost_differences_text
+    from waybench.results.comparisons._decision_text import decisions_text
+    from waybench.results.comparisons._decisions import stored_decisions
+    from waybench.results.comparisons._models import compare_sides
+    from waybench.results.comparisons._outcomes import item_costs, outcomes
+    from waybench.results.comparisons._text import comparisons_json, comparisons_text
+    from waybench.results.estimates._model_pairs import compare_models, model_pairs_text
+    from waybench.results.horizons._text import compare_horizons, ratio_over_families
+
+    side_a = read_side(a, folders)
+    sides = sides_of_two_models(side_a, metric) if b is None else (side_a, read_side(b, folders))
     results = {side.folders: read_results(side.folders, metric, with_bounds=not metric) for side in sides}
-    played = [[*scores, *(row.group for row in rows)] for scores, rows in (results[side.folders] for side in sides)]
-    players = players_of(sides, played)
-    same = UsageError(f"A and B are the same, {a!r} and {b!r}: give two models or two folders")
+    runs = [[*scores, *(row.group for row in rows)] for scores, rows in (results[side.folders] for side in sides)]
+    players = players_of(sides, runs)
+    same_error = UsageError(f"A and B are the same, {a!r} and {b!r}: give two models or two folders")
     if (sides[0].folders, players[0]) == (sides[1].folders, players[1]):
-        raise same
-    scores = [
+        raise same_error
+    first_scores, second_scores = (
         [score for score in results[side.folders][0] if player.includes(score) and _is_task_chosen(score.task, tasks)]
         for side, player in zip(sides, players, strict=True)
-    ]
-    rows = [
+    )
+    first_rows, second_rows = (
         [
             row
             for row in results[side.folders][1]
             if player.includes(row.group) and _is_task_chosen(row.group.task, tasks)
         ]
         for side, player in zip(sides, players, strict=True)
-    ]
-    comparisons, missing = compare_sides(scores[0], scores[1], margin)
-    model_pairs = [] if metric else compare_models(rows[0], rows[1], _model_pairs(comparisons))
-    ratios, beliefs = compare_horizons(rows[0], rows[1]), compare_beliefs(rows[0], rows[1])
-    costs = [] if metric else compare_costs(rows[0], rows[1])
-    compared_models = {row.group.model for side in rows for row in side}
-    decided = [
+    )
+    comparisons, missing = compare_sides(first_scores, second_scores, margin)
+    model_pairs = [] if metric else compare_models(first_rows, second_rows, _model_pairs(comparisons))
+    ratios, beliefs = compare_horizons(first_rows, second_rows), compare_beliefs(first_rows, second_rows)
+    cost_differences = [] if metric else compare_costs(first_rows, second_rows)
+    compared_models = {row.group.model for row in (*first_rows, *second_rows)}
+    decisions = [
         decision
-        for decision in stored_decisions(row for _, rows_of_side in results.values() for row in rows_of_side)
+        for decision in stored_decisions(row for _, rows in results.values() for row in rows)
         if compared_models.issuperset(decision.plan.models) and _is_task_chosen(decision.plan.task, tasks)
     ]
     is_one_pair = len({(ratio.first.model, ratio.second.model) for ratio in ratios}) == 1
     over_families = ratio_over_families(ratios) if is_one_pair else None
-    if not comparisons and not ratios and not decided:
+    if not comparisons and not ratios and not decisions:
         known_tasks = [score.task for scores, _ in results.values() for score in scores]
         raise UsageError(_nothing_to_compare_message(missing[0].why if missing else "", known_tasks, tasks))
     if any(pair.first.model == pair.second.model and pair.first.logs & pair.second.logs for pair in comparisons):
-        raise same
+        raise same_error
     if out is not None:
         document = {
-            "a": a if b is not None else sides[0].model,
-            "b": b if b is not None else sides[1].model,
+            "a": sides[0].model if b is None else a,
+            "b": sides[1].model if b is None else b,
             **comparisons_json(comparisons, missing, margin),
             "horizons": [ratio.to_json() for ratio in ratios],
             "horizons_over_families": None if over_families is None else over_families.to_json(),
             "beliefs": [belief.to_json() for belief in beliefs],
-            "contrasts": [difference.to_json() for difference in costs],
+            "contrasts": [difference.to_json() for difference in cost_differences],
             "model_pairs": [pair.to_json() for pair in model_pairs],
-            "decisions": [decision.summary for decision in decided],
+            "decisions": [decision.summary for decision in decisions],
         }
         write_json(out, document)
-    said = outcomes(comparisons, item_costs([*rows[0], *rows[1]]))
-    if "-" not in (out, markdown):
-        origins = (
-            ("", "") if sides[0].folders == sides[1].folders else (location_text(sides[0]), location_text(sides[1]))
-        )
-        texts = [ratio.text for ratio in ratios if ratio.is_bounded]
-        texts += [] if over_families is None else [over_families.text]
+    conclusions = outcomes(comparisons, item_costs([*first_rows, *second_rows]))
+    if "-" not in (out, markdown):  # standard output has the JSON or the Markdown alone
+        has_origins = sides[0].folders != sides[1].folders  # otherwise the models' names say which side is meant
+        origins = (location_text(sides[0]), location_text(sides[1])) if has_origins else ("", "")
+        ratio_texts = [ratio.text for ratio in ratios if ratio.is_bounded]
+        ratio_texts += [] if over_families is None else [over_families.text]
         _print_blocks(
-            "\n".join(outcome.text for outcome in said),
-            comparisons_text(comparisons, missing, margin, origins) if comparisons or not decided else "",
-            decisions_text(decided),
+            "\n".join(conclusion.text for conclusion in conclusions),
+            comparisons_text(comparisons, missing, margin, origins) if comparisons or not decisions else "",
+            decisions_text(decisions),
             model_pairs_text([pair for pair in model_pairs if pair.paired]),
-            cost_differences_text(costs),
-            "\n".join(["Horizons:", *(f"  {text}" for text in texts)]) if texts else "",
+            cost_differences_text(cost_differences),
+            "\n".join(["Horizons:", *(f"  {text}" for text in ratio_texts)]) if ratio_texts else "",
             "\n".join(["Belief probes:", *(f"  {belief.text}" for belief in beliefs)]) if beliefs else "",
         )
     if fail_if or markdown:
         from waybench.cli._fail_if import exit_if_failed, tally_tasks, write_markdown
 
-        counted = tally_tasks(
-            comparisons, ratios, decided, players[1].model or next((pair.second.model for pair in comparisons), "")
-        )
-        failure = counted.first_condition_met(fail_if)
+        second_model = players[1].model or next((pair.second.model for pair in comparisons), "")
+        tally = tally_tasks(comparisons, ratios, decisions, second_model)
+        failure = tally.first_condition_met(fail_if)
         if markdown:
-            write_markdown(markdown, said, comparisons, counted, failure)
-        exit_if_failed(counted, failure)
+            write_markdown(markdown, conclusions, comparisons, tally, failure)
+        exit_if_failed(tally, failure)
 
 
 def _print_blocks(*blocks: str) -> None:
+    """Print the blocks of text that are not empty, with blank lines between them."""
     click.echo("\n\n".join(block for block in blocks if block))
 
 
 class _Pairing(NamedTuple):
-    """How models are compared with themselves."""
+    """A way to compare models with themselves: what the two sides are, and why there may be nothing to compare."""
 
-    origins: tuple[str, str]  # what the two sides are
-    why: str  # why there may be nothing to compare
+    origins: tuple[str, str]
+    why: str
 
 
 _PAIRINGS = {
@@ -270,14 +279,14 @@ def _compare_models_with_themselves(
     pairing = _PAIRINGS[flag]
     scores, _ = read_results(side.folders, metric)
     player = player_of(side, scores)
-    functions: dict[str, Callable[..., list[Any]]] = {
+    compare_functions: dict[str, Callable[..., list[Any]]] = {
         "--twins": compare_twins,
         "--isomorphs": compare_isomorphs,
         "--wordings": compare_presentations,
         "--language": partial(compare_presentations, option=LANGUAGE),
     }
     scores_of_model = [score for score in scores if player.includes(score)]
-    effects = functions[flag](scores_of_model, margin, partial(_is_task_chosen, tasks=tasks))
+    effects = compare_functions[flag](scores_of_model, margin, partial(_is_task_chosen, tasks=tasks))
     if not effects:
         raise UsageError(_nothing_to_compare_message(pairing.why, [score.task for score in scores], tasks))
     comparisons = [getattr(effect, "comparison", effect) for effect in effects]
@@ -316,10 +325,10 @@ def _compare_series(side: Side, tasks: tuple[str, ...], models: Path, out: str |
     from waybench.results.comparisons._trends import trend_effects, trends_text
     from waybench.results.results import without_searches
 
-    facts = read_models(models)
+    model_table = read_models(models)
     _, rows = read_results(side.folders, "")
-    chosen = [row for row in without_searches(rows) if _is_task_chosen(row.group.task, tasks)]
-    effects = trend_effects(chosen, facts)
+    rows_of_tasks = [row for row in without_searches(rows) if _is_task_chosen(row.group.task, tasks)]
+    effects = trend_effects(rows_of_tasks, model_table)
     if not effects:
         raise UsageError(
             f"no series of {models} has three models of different sizes at the items of one task: give `series` and "
@@ -337,11 +346,14 @@ def _model_pairs(comparisons: "Iterable[Comparison]") -> list[tuple[str, str]]:
 
 
 def _is_task_chosen(task: str, tasks: tuple[str, ...]) -> bool:
+    """Return whether a task is named in `tasks`, with or without its package, or no task is."""
     return not tasks or task in tasks or task.rpartition("/")[2] in tasks
 
 
 def _nothing_to_compare_message(why: str, known_tasks: list[str], tasks: tuple[str, ...]) -> str:
     """Return the message of an error: an unknown name among `tasks`, or the reason `why`."""
-    if wrong := [task for task in tasks if not any(_is_task_chosen(known_task, (task,)) for known_task in known_tasks)]:
-        return unknown_name_message("task", wrong[0], set(known_tasks))
+    if unknown_names := [
+        task for task in tasks if not any(_is_task_chosen(known_task, (task,)) for known_task in known_tasks)
+    ]:
+        return unknown_name_message("task", unknown_names[0], set(known_tasks))
     return f"nothing to compare: {why or 'there are no scores'}; run both with the same tasks, items and options"

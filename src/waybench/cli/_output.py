@@ -24,18 +24,17 @@ if TYPE_CHECKING:
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 MOST_SKIPPED = 10  # samples that are skipped, of which the terminal has a line each
-_GROUP = 1000  # rows that are held in memory
+_ROWS_PER_GROUP = 1000  # rows that are held in memory
 _MOST_WARNINGS = 5
 _MOST_ITEMS = 5  # that a warning names
-_DEFAULT_IN = "waybench-out"
-_LOST = End.INFRASTRUCTURE
+_DEFAULT_FOLDER = "waybench-out"
 DEFECTIVE = 3  # the exit status where an environment has a defect
 
 
 def size_text(size: float) -> str:
     """Write a number of bytes in a fitting unit, with three digits that count."""
     for unit in _UNITS[:-1]:
-        if size < 999.5:
+        if size < 999.5:  # what three digits do not round to 1000
             return f"{size:.3g} {unit}"
         size /= 1000
     return f"{size:,.0f} {_UNITS[-1]}"
@@ -79,6 +78,7 @@ def _flushing_writer(stream: IO[str], path: str | None) -> Callable[[str], None]
 
 
 def _write_error(path: str, error: OSError) -> UsageError:
+    """Return the error that a file cannot be written."""
     return UsageError(f"cannot write {path!r}: {error.strerror}; choose another file")
 
 
@@ -89,18 +89,19 @@ def write_json(path: str, value: Json) -> None:
 
 
 def to_stderr(line: str) -> None:
+    """Print a line on standard error."""
     click.echo(line, err=True)
 
 
 def print_skipped(skipped: "Sequence[Skipped]", tell: Callable[[str], None] = to_stderr) -> None:
     """Print which parts of the logs are skipped: a line for each log and reason, at most ten."""
-    alike: dict[tuple[str, str], list[Skipped]] = {}
+    skipped_by_reason: dict[tuple[str, str], list[Skipped]] = {}
     for problem in skipped:
-        alike.setdefault((problem.log, problem.error), []).append(problem)
-    for first, *others in [*alike.values()][:MOST_SKIPPED]:
+        skipped_by_reason.setdefault((problem.log, problem.error), []).append(problem)
+    for first, *others in [*skipped_by_reason.values()][:MOST_SKIPPED]:
         tell(f"waybench: {first}" + (f" (and {plural(len(others), 'sample')} more of this log)" if others else ""))
-    if len(alike) > MOST_SKIPPED:
-        tell(f"waybench: and {sum(map(len, [*alike.values()][MOST_SKIPPED:]))} more")
+    if len(skipped_by_reason) > MOST_SKIPPED:
+        tell(f"waybench: and {sum(map(len, [*skipped_by_reason.values()][MOST_SKIPPED:]))} more")
 
 
 def skipped_warning(skipped: "Sequence[Skipped]") -> str:
@@ -113,30 +114,31 @@ def skipped_warning(skipped: "Sequence[Skipped]") -> str:
 def open_parquet(path: str) -> Generator[Callable[[str], None], None, None]:
     """Open a new Parquet file for JSON lines that all have the same fields, and yield a function that writes one."""
     arrow: Any = import_module("pyarrow")
-    files: Any = import_module("pyarrow.parquet")
-    waiting: list[Any] = []
+    parquet: Any = import_module("pyarrow.parquet")
+    rows: list[Any] = []
     writer: Any = None
 
-    def write_group() -> None:
+    def write_rows() -> None:
+        """Append the rows to the file, which the first ones create with their fields."""
         nonlocal writer
-        table = arrow.Table.from_pylist(waiting, schema=None if writer is None else writer.schema)
+        table = arrow.Table.from_pylist(rows, schema=None if writer is None else writer.schema)
         if writer is None:
             try:
-                writer = files.ParquetWriter(path, table.schema)
+                writer = parquet.ParquetWriter(path, table.schema)
             except OSError as error:
                 raise UsageError(f"cannot write {path!r}: {error.strerror or error}") from None
         writer.write_table(table)
-        waiting.clear()
+        rows.clear()
 
     def write(line: str) -> None:
-        waiting.append(json.loads(line))
-        if len(waiting) == _GROUP:
-            write_group()
+        rows.append(json.loads(line))
+        if len(rows) == _ROWS_PER_GROUP:
+            write_rows()
 
     try:
         yield write
-        if waiting:
-            write_group()
+        if rows:
+            write_rows()
     finally:
         if writer is not None:
             writer.close()
@@ -172,27 +174,27 @@ def print_summary(
     try:
         episodes = list(read_logs(out, on_problem=skipped.append))
         measured, rows = measure_episodes(episodes, prices=prices, on_problem=skipped.append, confirm=True)
-    except NoEpisodesError:  # which what was skipped explains
+    except NoEpisodesError:  # the skipped parts explain it
         print_skipped(skipped)
         raise
     rows = with_reference_bounds((episode.record for episode in measured), rows)
     update_decisions(out, rows)
     if text := summary_text(measured, rows, unfinished=bool(unfinished), levels=levels):
         click.echo(text)
-    if source := prices.source_note(dict.fromkeys(row.group.model for row in rows if row.cost is not None)):
-        click.echo(source)
+    if source_note := prices.source_note(dict.fromkeys(row.group.model for row in rows if row.cost is not None)):
+        click.echo(source_note)
     unreadable = unreadable_replies(measured, rows)
     for warning in unreadable[:_MOST_WARNINGS]:
         to_stderr(warning.text)
     if len(unreadable) > _MOST_WARNINGS:
         to_stderr(f"warning: {len(unreadable) - _MOST_WARNINGS} more models and tasks have many unreadable replies")
     defects = _count_defects(episodes, skipped)
-    unread = [part for part in skipped if not part.error.startswith(DEFECT)]
-    print_skipped(unread)
-    if unread:
-        to_stderr(skipped_warning(unread))
-    changed = [row for row in rows if row.exclusion_reason == UNCONFIRMED]
-    for text in _changed_record_warnings(changed, url or out):
+    unread_parts = [part for part in skipped if not part.error.startswith(DEFECT)]
+    print_skipped(unread_parts)
+    if unread_parts:
+        to_stderr(skipped_warning(unread_parts))
+    changed_rows = [row for row in rows if row.exclusion_reason == UNCONFIRMED]
+    for text in _changed_record_warnings(changed_rows, url or out):
         to_stderr(text)
     for text, count in defects.most_common(MOST_SKIPPED):
         to_stderr(f"{text} ({plural(count, 'episode')} without a result)")
@@ -203,20 +205,20 @@ def print_summary(
             to_stderr(f"  {problem}")
     if rows:
         click.echo(f"\nnext: {next_commands_text(url or out, rows)}")
-    return DEFECTIVE if defects else int(bool(unfinished or changed))
+    return DEFECTIVE if defects else int(bool(unfinished or changed_rows))
 
 
-def _changed_record_warnings(changed: Iterable["Row"], out: Path | str) -> list[str]:
+def _changed_record_warnings(changed_rows: Iterable["Row"], out: Path | str) -> list[str]:
     """Return a warning for each task and model with records that the present code no longer re-simulates."""
-    items: dict[str, dict[str, None]] = {}
-    for row in changed:
-        items.setdefault(f"{row.group.task} with {row.group.model}", {})[row.item] = None
+    items_by_name: dict[str, dict[str, None]] = {}
+    for row in changed_rows:
+        items_by_name.setdefault(f"{row.group.task} with {row.group.model}", {})[row.item] = None
     return [
-        f"warning: {name}: the records of {plural(len(named), 'item')} ({', '.join([*named][:_MOST_ITEMS])}"
-        f"{', ...' if len(named) > _MOST_ITEMS else ''}) in {out} no longer re-simulate, since the environment's code "
+        f"warning: {name}: the records of {plural(len(items), 'item')} ({', '.join([*items][:_MOST_ITEMS])}"
+        f"{', ...' if len(items) > _MOST_ITEMS else ''}) in {out} no longer re-simulate, since the environment's code "
         "or the records have changed. They are excluded, and not run again: to run these items, give another folder "
         "with --out"
-        for name, named in items.items()
+        for name, items in items_by_name.items()
     ]
 
 
@@ -230,25 +232,27 @@ def infrastructure_problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:
     """Return the most frequent infrastructure errors, in the providers' words, each with its count."""
     from waybench.results.formatting import one_line
 
-    errors = ((episode.model, str(episode.record.error)) for episode in episodes if episode.record.end == _LOST)
-    counted = Counter((model, one_line(error, 200)) for model, error in errors if not error.startswith(DEFECT))
-    return [f"{times} x {model}: {error}" for (model, error), times in counted.most_common(5)]
+    errors = (
+        (episode.model, str(episode.record.error)) for episode in episodes if episode.record.end == End.INFRASTRUCTURE
+    )
+    counts = Counter((model, one_line(error, 200)) for model, error in errors if not error.startswith(DEFECT))
+    return [f"{count} x {model}: {error}" for (model, error), count in counts.most_common(5)]
 
 
 def next_commands_text(out: Path | str, rows: Iterable["Row"]) -> str:
     """Return the commands to run next: `compare` for two models on the same task, and `report`."""
-    models: dict[str, dict[str, None]] = {}
+    models_by_task: dict[str, dict[str, None]] = {}
     for row in rows:
-        models.setdefault(row.group.task, {})[row.group.model] = None
-    places = local_locations(dict.fromkeys(row.group.env for row in rows))
-    program = " ".join(["waybench", *(f"--env {shlex.quote(place)}" for place in places)])
-    to = " --out site" if is_url(str(out)) else ""  # a site is not written to a URL
-    report = f"{program} report {shlex.quote(str(out))}{to}"
-    pair = next((list(models_of_task) for models_of_task in models.values() if len(models_of_task) == 2), None)
+        models_by_task.setdefault(row.group.task, {})[row.group.model] = None
+    locations = local_locations(dict.fromkeys(row.group.env for row in rows))
+    program = " ".join(["waybench", *(f"--env {shlex.quote(location)}" for location in locations)])
+    out_option = " --out site" if is_url(str(out)) else ""  # a site is not written to a URL
+    report = f"{program} report {shlex.quote(str(out))}{out_option}"
+    pair = next((list(models) for models in models_by_task.values() if len(models) == 2), None)
     if pair is None:
         return report
-    where = f" --in {shlex.quote(str(out))}" if str(out) != _DEFAULT_IN else ""  # of `compare`
-    return f"{program} compare {' '.join(map(shlex.quote, pair))}{where}\n      {report}"
+    in_option = f" --in {shlex.quote(str(out))}" if str(out) != _DEFAULT_FOLDER else ""  # of `compare`
+    return f"{program} compare {' '.join(map(shlex.quote, pair))}{in_option}\n      {report}"
 
 
 def summary_text(
@@ -276,20 +280,20 @@ def summary_text(
     from waybench.results.horizons._text import horizon_table_text
     from waybench.results.results import without_searches
 
-    scored = without_searches(rows)
+    scored_rows = without_searches(rows)
     horizon_searches = search_results(episodes, rows, unfinished)
-    searched = {search.group for search in horizon_searches}
-    reached = horizons(rows)
-    streamed = {row.group for row in rows if row.is_streamed}
+    searched_groups = {search.group for search in horizon_searches}
+    run_horizons = horizons(rows)
+    streamed_groups = {row.group for row in rows if row.is_streamed}
     parts = (
-        summary_table(rows, searched=searched | streamed) if overview else "",
-        score_tables_text(by_level(scored), totals=overall(scored)) if levels and scored else "",
+        summary_table(rows, searched=searched_groups | streamed_groups) if overview else "",
+        score_tables_text(by_level(scored_rows), totals=overall(scored_rows)) if levels and scored_rows else "",
         difficulty_text(item_difficulties(rows)) if levels else "",
         wording_effects_text(rows),
         agent_effects_text(rows),
-        contrast_text(rows, reached),
+        contrast_text(rows, run_horizons),
         belief_text(rows),
-        horizon_table_text(horizon for horizon in reached if horizon.group not in searched),
+        horizon_table_text(horizon for horizon in run_horizons if horizon.group not in searched_groups),
         search_results_text(horizon_searches),
         decisions_text(stored_decisions(rows)),
     )

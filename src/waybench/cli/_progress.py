@@ -24,22 +24,24 @@ if TYPE_CHECKING:
     from waybench.evaluation._task_status import TaskStatus
 
 DISPLAYS = ("rich", "plain", "none")  # the others are Inspect's own
-_REFRESH = 0.5  # seconds between two looks at the progress
-_STEPS = 10  # parts of a task, each with a plain line
-_QUIET = 30.0  # seconds after which a task has another plain line, however little was done
-_LEAST = 2.0  # seconds between two plain lines of a task
-_NAME = 30  # columns of a name
+_REFRESH_EVERY = 0.5  # seconds between two looks at the progress
+_STEPS_PER_TASK = 10  # parts of a task, each with a plain line
+_LONGEST_PAUSE = 30.0  # seconds after which a task has another plain line, however little was done
+_SHORTEST_PAUSE = 2.0  # seconds between two plain lines of a task, however much was done
+_COLUMN_GAP = 2
+_TABLE_MARGIN = 5  # lines of the terminal beside the table's rows
+_LONGEST_NAME = 30  # columns of a name
 _SHORTEST_MODEL = 8
-_DISPENSABLE = "out", "tokens in", "requests", "retries"  # columns, the first to be left out first
+_DISPENSABLE_COLUMNS = "out", "tokens in", "requests", "retries"  # columns, the first to be left out first
 
 
 def evaluate_with_progress(*args: Any, progress: "RunProgress", display: str | None, **settings: Any) -> list[str]:
     """Run `evaluate` with its progress on standard error: a live table on a terminal, plain lines elsewhere."""
     from waybench.evaluation import evaluate  # seconds to import
 
-    chosen = display or ("rich" if sys.stderr.isatty() else "plain")
-    with show_progress(progress, chosen):
-        return evaluate(*args, display="none" if chosen in DISPLAYS else chosen, progress=progress, **settings)
+    display = display or ("rich" if sys.stderr.isatty() else "plain")
+    with show_progress(progress, display):
+        return evaluate(*args, display="none" if display in DISPLAYS else display, progress=progress, **settings)
 
 
 @contextmanager
@@ -54,7 +56,7 @@ def show_progress(progress: "RunProgress", display: str) -> Generator[None]:
     view = _Live(progress) if display == "rich" else _Lines(progress, is_silent=display == "none")
     with view.opened():
         try:
-            with call_regularly(view.refresh, _REFRESH, "waybench-display"):
+            with call_regularly(view.refresh, _REFRESH_EVERY, "waybench-display"):
                 yield
         finally:
             view.refresh()
@@ -67,7 +69,8 @@ class _Lines:
 
     def __init__(self, progress: "RunProgress", *, is_silent: bool) -> None:
         self._progress, self._is_silent = progress, is_silent
-        self._last: dict[int, tuple[float, int, int]] = {}  # when, the step, and the replies by then
+        # Index of a task -> time, step and number of replies at its last line.
+        self._last_lines: dict[int, tuple[float, int, int]] = {}
 
     @contextmanager
     def opened(self) -> Generator[None]:
@@ -80,13 +83,13 @@ class _Lines:
         if self._is_silent:
             return
         now = time.monotonic()
-        for number, status in enumerate(self._progress.statuses()):
-            step = status.done * _STEPS // status.total if status.total else 0
+        for index, status in enumerate(self._progress.statuses()):
+            step = status.done * _STEPS_PER_TASK // status.total if status.total else 0
             replies = status.requests + status.repeated
-            when, last, before = self._last.setdefault(number, (now, step, replies))
-            due = step > last and now >= when + _LEAST
-            if status.state == "running" and (due or now >= when + _QUIET) and replies > before:
-                self._last[number] = now, step, replies
+            last_time, last_step, last_replies = self._last_lines.setdefault(index, (now, step, replies))
+            is_due = now >= last_time + (_SHORTEST_PAUSE if step > last_step else _LONGEST_PAUSE)
+            if status.state == "running" and is_due and replies > last_replies:
+                self._last_lines[index] = now, step, replies
                 click.echo(f"{status.name}: {status.text}", err=True)
 
 
@@ -116,18 +119,20 @@ class _Live:
         self._live.update(self._rendered_statuses(), refresh=True)
 
     def _rendered_statuses(self) -> "RenderableType":
+        """Return a heading and the table, of running tasks first if not all have room."""
         from rich.console import Group
         from rich.text import Text
 
         statuses = self._progress.statuses()
         heading = Text(self._progress.running_text)
         heading.append("   (Ctrl-C stops; the same command resumes)", style="dim")
-        most = max(self._console.size.height - 5, 3)
-        chosen = {id(status) for status in sorted(statuses, key=lambda status: status.state != "running")[:most]}
-        visible = [status for status in statuses if id(status) in chosen]
-        more = len(statuses) - len(visible)
-        below = [Text(f"and {plural(more, 'more task')}", style="dim")] if more else []
-        return Group(heading, *([_status_table(visible, self._console.size.width)] if visible else []), *below)
+        most = max(self._console.size.height - _TABLE_MARGIN, 3)
+        running_first = sorted(statuses, key=lambda status: status.state != "running")
+        visible_ids = {id(status) for status in running_first[:most]}
+        visible = [status for status in statuses if id(status) in visible_ids]
+        n_hidden = len(statuses) - len(visible)
+        last_line = [Text(f"and {plural(n_hidden, 'more task')}", style="dim")] if n_hidden else []
+        return Group(heading, *([_status_table(visible, self._console.size.width)] if visible else []), *last_line)
 
 
 def _status_table(statuses: Sequence["TaskStatus"], columns: int) -> "RenderableType":
@@ -141,8 +146,8 @@ def _status_table(statuses: Sequence["TaskStatus"], columns: int) -> "Renderable
     from waybench.results.formatting import one_line, text_width
 
     cells: dict[str, list[str]] = {
-        "task": [one_line(status.task, _NAME) for status in statuses],
-        "model": [one_line(status.model, _NAME) for status in statuses],
+        "task": [one_line(status.task, _LONGEST_NAME) for status in statuses],
+        "model": [one_line(status.model, _LONGEST_NAME) for status in statuses],
         "done": [status.done_text for status in statuses],
         "requests": [f"{status.requests:,}" for status in statuses],
     }
@@ -157,18 +162,17 @@ def _status_table(statuses: Sequence["TaskStatus"], columns: int) -> "Renderable
         if any(getattr(status, name) for status in statuses):
             cells[name] = [f"{getattr(status, name):,}" for status in statuses]
     cells["left"] = [status.state_text for status in statuses]
-    least = {title: max(map(text_width, (title, *texts))) for title, texts in cells.items()} | {
-        "model": _SHORTEST_MODEL
-    }
-    for title in _DISPENSABLE:
-        if title in cells and sum(least[name] + 2 for name in cells) > columns:
-            del cells[title]
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     widths = {title: max(map(text_width, (title, *texts))) for title, texts in cells.items()}
-    spare = columns - sum(widths.values()) - 2 * len(widths)
-    for number, title in enumerate(cells):
-        most = max(widths[title] + min(spare, 0), _SHORTEST_MODEL) if title == "model" else widths[title]
-        table.add_column(title, justify="left" if number < 3 else "right", width=most, no_wrap=True)
+    least_widths = {**widths, "model": _SHORTEST_MODEL}
+    for title in _DISPENSABLE_COLUMNS:
+        if title in cells and sum(least_widths[name] + _COLUMN_GAP for name in cells) > columns:
+            del cells[title]
+    spare = columns - sum(widths[title] + _COLUMN_GAP for title in cells)
+    widths["model"] = max(widths["model"] + min(spare, 0), _SHORTEST_MODEL)
+    table = Table(box=None, pad_edge=False, padding=(0, _COLUMN_GAP, 0, 0), header_style="dim")
+    for title in cells:
+        justify = "left" if title in ("task", "model", "done") else "right"
+        table.add_column(title, justify=justify, width=widths[title], no_wrap=True)
     for status, *texts in zip(statuses, *cells.values(), strict=True):
         style = "" if status.state == "running" else "dim"
         table.add_row(*(Text(text, overflow="ellipsis") for text in texts), style=style)
@@ -207,10 +211,10 @@ def progress_lines(folders: Iterable[Path]) -> list[str]:
     texts: list[str] = []
     for folder in folders:
         try:
-            data: Any = json.loads((folder / PROGRESS_FILE).read_text("utf-8"))
+            progress: Any = json.loads((folder / PROGRESS_FILE).read_text("utf-8"))
         except (OSError, ValueError):  # it has not begun, or its folder has just been removed
             continue
-        tasks = data.get("tasks") if is_object(data) else None
+        tasks = progress.get("tasks") if is_object(progress) else None
         for task in tasks if is_array(tasks) else ():
             if is_object(task) and task.get("state") == "running":
                 texts.append(f"{task.get('name')}: {task.get('done_text')}, {task.get('state_text')}")
@@ -232,7 +236,7 @@ class ReportProgress:
     """Shows how far a report has come, once it takes longer than two seconds."""
 
     def __init__(self) -> None:
-        self._began = self._last = time.monotonic()
+        self._began_at = self._shown_at = time.monotonic()
         self._bar: Progress | None = None
         self._stage = ""
 
@@ -245,17 +249,18 @@ class ReportProgress:
         self._close_bar()
 
     def __call__(self, stage: str, done: int, total: int, /) -> None:
-        """Show that this number is done, of a total (0 if it is not known)."""
+        """Show how much of a stage is done, of a total (0 if it is not known); `stage` is a name in `_STAGES`."""
         now = time.monotonic()
-        if now - self._began < _SILENT:
+        if now - self._began_at < _SILENT:
             return
         if sys.stderr.isatty():
             self._update_bar(stage, done, total)
-        elif self._last == self._began or now - self._last >= _REPORT_EVERY:
-            self._last = now
+        elif self._shown_at == self._began_at or now - self._shown_at >= _REPORT_EVERY:
+            self._shown_at = now
             to_stderr(f"report: {done:,}{f' of {total:,}' if total else ''} {_STAGES[stage]}")
 
     def _update_bar(self, stage: str, done: int, total: int) -> None:
+        """Redraw the bar of a stage, or put it in the place of the bar of the stage before."""
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -275,8 +280,8 @@ class ReportProgress:
             self._bar.start()
         self._bar.update(self._bar.task_ids[0], completed=done, total=total or None)
         now = time.monotonic()
-        if now - self._last >= _REDRAW_EVERY:
-            self._last = now
+        if now - self._shown_at >= _REDRAW_EVERY:
+            self._shown_at = now
             self._bar.refresh()
 
     def _close_bar(self) -> None:

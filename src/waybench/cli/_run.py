@@ -64,9 +64,9 @@ if TYPE_CHECKING:
     from waybench.evaluation.tasks._stream import TaskStream
 
 # Players that err at a rate, whose horizon can be computed.
-SEARCHED = ("noisy-0.1", "noisy-0.05", "noisy-0.02")
+SEARCHING_PLAYERS = ("noisy-0.1", "noisy-0.05", "noisy-0.02")
 PLAYERS = ("null", "random", "heuristic", "noisy-0.1", "oracle")
-MOST_TOKENS = 64  # of a reply of a language model: a minute or two for all of them
+DEMO_MAX_TOKENS = 64  # of a reply of a language model: a minute or two for all of them
 INTRODUCTION = """\
 Normalised scores: 0 is the floor (empty, random or constant replies), 100 the ceiling.
 The players are waybench's own, from null, which replies nothing, to oracle, which plays perfectly.
@@ -78,7 +78,7 @@ waybench run {_EXAMPLE} --model openai-api/local/llama --model-base-url http://1
 waybench run {_EXAMPLE} --model hf/local -M model_path=./my-model"""
 
 
-_GROUPS = {
+_OPTION_GROUPS = {
     "Model": (
         *("models", "model_base_url", "model_args", "temperature", "max_tokens", "reasoning_effort", "seed"),
         *("generation", "think_tags", "agent", "states", "layers"),
@@ -94,7 +94,7 @@ _GROUPS = {
 }
 
 
-@click.command(cls=GroupedCommand, groups=_GROUPS, epilog=_EXAMPLES)
+@click.command(cls=GroupedCommand, groups=_OPTION_GROUPS, epilog=_EXAMPLES)
 @with_parameters
 def run(settings: RunSettings) -> None:
     """Evaluate models on tasks.
@@ -105,41 +105,27 @@ def run(settings: RunSettings) -> None:
     """
     entries = [*map(find_task, dict.fromkeys(settings.tasks))]
     models, out, budget = settings.models, settings.out, settings.budget
-    searches = any(entry.searches for entry in entries)
-    names = ", ".join(entry.name for entry in entries)[:200]
-    if settings.probe is not None and not any(option.name == PROBE for entry in entries for option in entry.options):
-        raise UsageError(
-            f"--probe: there are no belief probes in {names}: no state is declared that follows from what a player was "
-            "shown; leave the option out"
-        )
-    if settings.precision is not None and not searches:
-        raise UsageError(f"--precision: no search for a horizon is among {names}; leave the option out")
-    if settings.price and searches and budget is not None and parse_budget(budget)[1]:
-        raise UsageError("--price: a search for a horizon that plans with dollars reads prices from a file: --prices")
+    _refuse_unfit_options(settings, entries)
     arguments = settings.evaluate_arguments()
-    if settings.states and settings.executor_name:
-        raise UsageError("--states: models run in this process; leave --executor out")
-    if settings.layers and not settings.states:
-        raise UsageError("--layers: it says which layers --states stores; give a file with --states")
-    if budget != NO_BUDGET:
-        parse_budget(budget)  # what is no budget is refused even where it limits nothing
-    parameters = settings.task_parameters(budget if searches and budget != NO_BUDGET else None)
+    has_searches = any(entry.searches for entry in entries)
+    parameters = settings.task_parameters(budget if has_searches and budget != NO_BUDGET else None)
     prices = load_prices(settings.prices, settings.price)
-    chosen, partly = plan_runs(entries, parameters, parameter_combinations(settings.each, parameters), settings.prices)
-    for line in partly if len(entries) > 1 else ():
-        click.echo(line, err=True)
-    comparison = comparison_settings(settings, len(chosen))
-    planned = [] if comparison is None else decision_plans(chosen, comparison)
-    plans = [plan for plan, _ in planned]
-    for plan, stream in planned:
-        click.echo(plan_text(plan, stream), err=True)
+    combinations = parameter_combinations(settings.each, parameters)
+    planned, notes_on_parameters = plan_runs(entries, parameters, combinations, settings.prices)
+    if len(entries) > 1:
+        for line in notes_on_parameters:
+            to_stderr(line)
+    comparison = comparison_settings(settings, len(planned))
+    decisions = [] if comparison is None else decision_plans(planned, comparison)
+    for plan, stream in decisions:
+        to_stderr(plan_text(plan, stream))
     from waybench.evaluation._engine import check_log_folder
     from waybench.evaluation._provider import check_player_exists
 
-    engine = chosen_executor(settings.executor_name, settings.address, settings.gpus_per_model or 0)
-    if engine is not None:
+    executor = chosen_executor(settings.executor_name, settings.address, settings.gpus_per_model or 0)
+    if executor is not None:
         refuse_local_environments(settings.tasks, "--executor")
-    if engine is None and settings.shards > 1:
+    elif settings.shards > 1:
         raise UsageError("--shards: without an executor there is one job only; add --executor, or use -T shard=1/2")
     is_local = not is_url(out)
     if is_local:
@@ -148,44 +134,66 @@ def run(settings: RunSettings) -> None:
         _ = make_writable_folder(Path(out)) if is_local else StorageFolder(out).check_writable()
     for model in models:
         if model.startswith("waybench/"):
-            check_player_exists(model.removeprefix("waybench/"), [env for entry, _ in chosen for env in entry.envs])
-    streams = [stream for _, stream in planned] or [None] * len(chosen)
-    quotes, opening = _quote_tasks(chosen, streams, models, prices, quote_only=settings.quote_only)
-    needed = {name: quote.needed for name, quote in quotes if quote.needed is not None}
-    run_limit = run_budget(budget, entries, models, prices, needed)
+            env_ids = [env_id for entry, _ in planned for env_id in entry.envs]
+            check_player_exists(model.removeprefix("waybench/"), env_ids)
+    streams = [stream for _, stream in decisions] or [None] * len(planned)
+    quotes, opening = _quote_tasks(planned, streams, models, prices, quote_only=settings.quote_only)
+    needed_tokens = {name: quote.needed for name, quote in quotes if quote.needed is not None}
+    run_limit = run_budget(budget, entries, models, prices, needed_tokens)
     if settings.quote_only:
         if run_limit.note:
             click.echo(run_limit.note)
         return
     opening += [run_limit.note] if run_limit.note else []
-    tasks = tuple((entry.name, args) for entry, args in chosen)
+    tasks = tuple((entry.name, args) for entry, args in planned)
     run_part = RunPart(tasks, models, out, arguments, run_limit, prices, comparison)
-    if engine is not None:
-        if not is_on_this_machine(engine):
+    if executor is not None:
+        if not is_on_this_machine(executor):
             refuse_secrets(run_part)
         parts = split_run(run_part, by_task=not settings.gpus_per_model, shards=settings.shards)
         for line in opening:
-            click.echo(line, err=True)
-        parts = _with_budgets(parts, needed, is_given=budget is not None)
-        _run_on_executor(engine, parts, prices, levels=settings.levels)
+            to_stderr(line)
+        parts = _with_budgets(parts, needed_tokens, is_given=budget is not None)
+        _run_on_executor(executor, parts, prices, levels=settings.levels)
         return
     progress = run_part.progress()
     progress.opening, progress.most_requests = opening, sum(quote.requests for _, quote in quotes)
     loaders, arguments = part_arguments(run_part)
     try:
         with nullcontext(Path(out)) if is_local else mirrored_part_folder(run_part, progress.notes.append) as folder:
-            write_plans(plans, folder)
+            write_plans([plan for plan, _ in decisions], folder)
             unfinished = evaluate_with_progress(
                 loaders, models, folder, **arguments, display=settings.display, progress=progress
             )
     except KeyboardInterrupt:
-        click.echo(progress.interrupted_text, err=True)
+        to_stderr(progress.interrupted_text)
         raise
     if progress.budget_is_spent:
-        click.echo(progress.interrupted_text, err=True)
+        to_stderr(progress.interrupted_text)
     status = _print_run_summary(out, prices, () if progress.budget_is_spent else unfinished, levels=settings.levels)
     if status or unfinished:
         sys.exit(status or 1)
+
+
+def _refuse_unfit_options(settings: RunSettings, entries: Sequence[TaskEntry]) -> None:
+    """Refuse options of `waybench run` that do not go with each other or with the tasks."""
+    budget, has_searches = settings.budget, any(entry.searches for entry in entries)
+    names = ", ".join(entry.name for entry in entries)[:200]
+    if settings.probe is not None and not any(option.name == PROBE for entry in entries for option in entry.options):
+        raise UsageError(
+            f"--probe: there are no belief probes in {names}: no state is declared that follows from what a player was "
+            "shown; leave the option out"
+        )
+    if settings.precision is not None and not has_searches:
+        raise UsageError(f"--precision: no search for a horizon is among {names}; leave the option out")
+    if settings.price and has_searches and budget is not None and parse_budget(budget)[1]:
+        raise UsageError("--price: a search for a horizon that plans with dollars reads prices from a file: --prices")
+    if settings.states and settings.executor_name:
+        raise UsageError("--states: models run in this process; leave --executor out")
+    if settings.layers and not settings.states:
+        raise UsageError("--layers: it says which layers --states stores; give a file with --states")
+    if budget != NO_BUDGET:
+        parse_budget(budget)  # what is no budget is refused even where it limits nothing
 
 
 @click.command()
@@ -206,7 +214,7 @@ def results(
 
 
 def _quote_tasks(
-    chosen: Sequence[tuple[TaskEntry, Mapping[str, Any]]],
+    planned: Sequence[tuple[TaskEntry, Mapping[str, Any]]],
     streams: "Sequence[TaskStream | None]",
     models: Sequence[str],
     prices: Prices,
@@ -220,47 +228,47 @@ def _quote_tasks(
     from waybench.evaluation.tasks._estimate import TaskQuote
 
     quotes: list[tuple[str, TaskQuote]] = []
-    opening: list[str] = []
-    paid = [model for model in models if not model.startswith("waybench/")]  # embedded players cost nothing
-    for (entry, args), stream in zip(chosen, streams, strict=True):
-        if not paid and not quote_only and not entry.searches:
-            continue
-        quotes.append((entry.name, TaskQuote(entry, args, stream)))
-    is_search = {entry.name: entry.searches for entry, _ in chosen}
-    shown = [quote for name, quote in quotes if quote_only or is_search[name]]
-    for line in quote_lines(shown, models, prices):
+    paid_models = [model for model in models if not model.startswith("waybench/")]  # embedded players cost nothing
+    for (entry, args), stream in zip(planned, streams, strict=True):
+        if paid_models or quote_only or entry.searches:
+            quotes.append((entry.name, TaskQuote(entry, args, stream)))
+    is_search = {entry.name: entry.searches for entry, _ in planned}
+    printed_quotes = [quote for name, quote in quotes if quote_only or is_search[name]]
+    for line in quote_lines(printed_quotes, models, prices):
         click.echo(line)
-    if quotes:
-        opening += quote_lines([quote for _, quote in quotes if quote not in shown], paid, prices)
-        notes = price_notes(prices, paid)
-        for line in notes if quote_only else ():
+    if not quotes:
+        return [], []
+    opening = quote_lines([quote for _, quote in quotes if quote not in printed_quotes], paid_models, prices)
+    notes = price_notes(prices, paid_models)
+    if quote_only:  # the run does not begin, so the notes are shown at once
+        for line in notes:
             to_stderr(line)
-        opening += [] if quote_only else notes
-    return quotes, opening
+        notes = []
+    return quotes, [*opening, *notes]
 
 
-def _with_budgets(parts: Sequence[RunPart], needed: Mapping[str, float], *, is_given: bool) -> list[RunPart]:
+def _with_budgets(parts: Sequence[RunPart], needed_tokens: Mapping[str, float], *, is_given: bool) -> list[RunPart]:
     """Return the parts of a run with budgets: a share of the user's one, or the default one of the part's tasks."""
     if parts[0].budget.amount is None:
         return list(parts)
     if is_given:
-        shared = parts[0].budget._replace(amount=parts[0].budget.amount / len(parts))
-        return [replace(part, budget=shared) for part in parts]
+        budget_of_part = parts[0].budget._replace(amount=parts[0].budget.amount / len(parts))
+        return [replace(part, budget=budget_of_part) for part in parts]
     entries = ([find_task(name) for name, _ in part.tasks] for part in parts)
     return [
-        replace(part, budget=run_budget(None, tasks, part.models, part.prices, needed))
+        replace(part, budget=run_budget(None, tasks, part.models, part.prices, needed_tokens))
         for tasks, part in zip(entries, parts, strict=True)
     ]
 
 
-def _run_on_executor(engine: Executor, parts: Sequence[RunPart], prices: Prices, *, levels: bool) -> None:
+def _run_on_executor(executor: Executor, parts: Sequence[RunPart], prices: Prices, *, levels: bool) -> None:
     """Run the parts of a run on an executor, print the summary, and exit."""
     try:
-        unfinished = run_parts(parts, engine)
+        unfinished = run_parts(parts, executor)
     except KeyboardInterrupt:
-        click.echo("Interrupted. What is finished is kept. To resume, run the same command again.", err=True)
+        to_stderr("Interrupted. What is finished is kept. To resume, run the same command again.")
         raise
-    status = _print_run_summary(parts[0].out, prices, unfinished, levels=levels) if engine.is_whole else 0
+    status = _print_run_summary(parts[0].out, prices, unfinished, levels=levels) if executor.is_whole else 0
     if status or unfinished:
         sys.exit(status or 1)
 
@@ -293,11 +301,13 @@ def demo(
     check_log_folder(out)
     make_writable_folder(out)
     click.echo(INTRODUCTION)
-    to_stderr(f"demo: {plural(len(PLAYERS), 'player')} on {', '.join(DEMO)}, {len(SEARCHED)} on {DEMO_HORIZON[0]}")
-    plays = [*((name, args, PLAYERS) for name, args in DEMO.items()), (*DEMO_HORIZON, SEARCHED)]
+    to_stderr(
+        f"demo: {plural(len(PLAYERS), 'player')} on {', '.join(DEMO)}, {len(SEARCHING_PLAYERS)} on {DEMO_HORIZON[0]}"
+    )
+    plays = [*((name, args, PLAYERS) for name, args in DEMO.items()), (*DEMO_HORIZON, SEARCHING_PLAYERS)]
 
-    def play(number: int) -> None:
-        name, args, players = plays[number]
+    def play(index: int) -> None:
+        name, args, players = plays[index]
         # One process at a time can run in a folder.
         evaluate(
             task_loaders([(name, args)]), [f"waybench/{player}" for player in players], make_writable_folder(out / name)
@@ -308,7 +318,7 @@ def demo(
     if model is not None:
         to_stderr(f"demo: {model} on {', '.join(DEMO_MODEL)}; this takes a minute or two")
         folder = make_writable_folder(out / model)
-        config: dict[str, Json] = {"max_tokens": MOST_TOKENS}
+        config: dict[str, Json] = {"max_tokens": DEMO_MAX_TOKENS}
         evaluate(task_loaders(DEMO_MODEL.items()), [f"waybench/{model}"], folder, config=config)
     with ReportProgress() as progress:
         report = build_report((out,), out / "site", "waybench demo", progress=progress)
@@ -336,7 +346,7 @@ def _horizon_lines(folder: Path) -> list[str]:
         *measure_episodes(read_logs(folder, on_problem=skipped.append), on_problem=skipped.append)
     ):
         player = search.group.model.removeprefix("waybench/")
-        if player in SEARCHED:
+        if player in SEARCHING_PLAYERS:
             exact = spec.oracle_horizon(float(player.rpartition("-")[2]))
             lines.append(f"{player}: {search.text}; {plural(search.trials, 'episode')}; known: {exact:.3g}")
             references = reference_text(search.references)

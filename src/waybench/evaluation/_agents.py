@@ -41,20 +41,20 @@ from waybench.core._replies import is_message_content
 PREFIX = "python:"  # on the command line; the engine's name of the model begins with "python/"
 # The one font that comes with what draws the pictures, so that they have the same bytes whatever fonts a machine has.
 _FONT = 'font-family="Liberation Sans"'
-_GENERIC = re.compile(r'font-family="(?:sans-serif|monospace)"')
+_GENERIC_FONTS = re.compile(r'font-family="(?:sans-serif|monospace)"')
 _PIXELS_PER_TOKEN = 750  # by which Anthropic's documentation estimates the tokens of a picture
 SANDBOXES = ("local", "docker")
-_SECONDS = 30  # of one run of a program
-_NOTES = "waybench_notes"  # where the sample's store has the notes, until the episode ends
-_MAP = (
+_PROGRAM_TIMEOUT = 30  # of one run of a program
+_NOTES_KEY = "waybench_notes"  # where the sample's store has the notes, until the episode ends
+_MAP_REQUEST = (
     "Do not act yet. Write down what you know by now: a map of what you have explored, where you are, and what is "
     "still unknown. These notes replace the earlier ones, and you will see them in each later turn."
 )
-_PLAN = "Do not act yet. Plan: say what you want to find out or to reach, and the next actions that lead there."
-_ACT = "Now act: reply in the form that you are asked for above, and write nothing else."
+_PLAN_REQUEST = "Do not act yet. Plan: say what you want to find out or to reach, and the next actions that lead there."
+_ACT_REQUEST = "Now act: reply in the form that you are asked for above, and write nothing else."
 MOST_MESSAGES = 100  # that an agent adds while it works out one reply
-_ARGUMENT = re.compile(r",(?=[A-Za-z_]\w*=)")
-_TOKENS = (
+_ARGUMENT_SEPARATOR = re.compile(r",(?=[A-Za-z_]\w*=)")
+_TOKEN_COUNTS = (
     *("input_tokens", "output_tokens", "total_tokens", "input_tokens_cache_write", "input_tokens_cache_read"),
     "reasoning_tokens",
 )
@@ -88,16 +88,16 @@ def load_object(reference: str) -> Any:
     if os.getcwd() not in sys.path and "" not in sys.path:  # as for `python -m`, and at the end: it hides nothing
         sys.path.append(os.getcwd())
     try:
-        loaded: Any = import_module(module)
-        for part in name.split("."):
-            loaded = getattr(loaded, part)
+        value: Any = import_module(module)
+        for attribute in name.split("."):
+            value = getattr(value, attribute)
     except ModuleNotFoundError as error:
         raise UsageError(f"{reference[:80]!r}: {error} in {os.getcwd()} or Python's path") from None
     except AttributeError as error:
         raise UsageError(f"{reference[:80]!r}: {error}") from None
     except Exception as error:  # the module is the user's own
         raise UsageError(f"{reference[:80]!r} cannot be imported: {type(error).__name__}: {error}") from None
-    return loaded
+    return value
 
 
 class InProcessModel(ModelAPI):
@@ -163,7 +163,7 @@ def picture_png(picture: Picture) -> bytes:
 
 @lru_cache(maxsize=64)  # a chat shows its first pictures again with each request
 def _svg_to_png(svg: str, size: int) -> bytes:
-    return bytes(vl_convert.svg_to_png(_GENERIC.sub(_FONT, standalone_svg_document(svg, size))))
+    return bytes(vl_convert.svg_to_png(_GENERIC_FONTS.sub(_FONT, standalone_svg_document(svg, size))))
 
 
 def content_image(picture: Picture) -> ContentImage:
@@ -180,7 +180,7 @@ def _python_tools(sandbox: str) -> list[Tool]:
     """Return the tools of an agent that runs Python in a sandbox, "local" or "docker"; none for ""."""
     if sandbox not in ("", *SANDBOXES):
         raise UsageError(f"python={sandbox[:40]!r}: choose from {', '.join(SANDBOXES)}")
-    return [python_tool(timeout=_SECONDS)] if sandbox else []
+    return [python_tool(timeout=_PROGRAM_TIMEOUT)] if sandbox else []
 
 
 def react(python: str = "", **args: Any) -> Agent:
@@ -212,16 +212,16 @@ def explore_map_act(notes: bool = True, plan: bool = True, python: str = "") -> 
         """Work out one reply."""
         thoughts: list[str] = []
         if notes:
-            earlier = store().get(_NOTES, "")
-            earlier_notes = [f"Your notes so far:\n{earlier}"] if earlier else []
-            text = await _ask_model(state.messages, [*earlier_notes, _MAP], [])
-            store().set(_NOTES, text)
-            thoughts.append(f"Your notes:\n{text}")
+            old_notes = store().get(_NOTES_KEY, "")
+            reminder = [f"Your notes so far:\n{old_notes}"] if old_notes else []
+            new_notes = await _ask_model(state.messages, [*reminder, _MAP_REQUEST], [])
+            store().set(_NOTES_KEY, new_notes)
+            thoughts.append(f"Your notes:\n{new_notes}")
         if plan:
-            thoughts.append(f"Your plan:\n{await _ask_model(state.messages, [*thoughts, _PLAN], tools)}")
-        asked = [*state.messages, *([_user_message([*thoughts, _ACT])] if thoughts else [])]
-        state.output = await get_model().generate(asked)
-        state.messages = [*asked, state.output.message]
+            thoughts.append(f"Your plan:\n{await _ask_model(state.messages, [*thoughts, _PLAN_REQUEST], tools)}")
+        messages = [*state.messages, *([_user_message([*thoughts, _ACT_REQUEST])] if thoughts else [])]
+        state.output = await get_model().generate(messages)
+        state.messages = [*messages, state.output.message]
         return state
 
     return execute
@@ -229,10 +229,10 @@ def explore_map_act(notes: bool = True, plan: bool = True, python: str = "") -> 
 
 async def _ask_model(conversation: Sequence[ChatMessage], paragraphs: Sequence[str], tools: Sequence[Tool]) -> str:
     """Return the model's answer to a question, given in paragraphs, at the end of a conversation."""
-    asked = [*conversation, _user_message(paragraphs)]
+    messages = [*conversation, _user_message(paragraphs)]
     if not tools:
-        return (await get_model().generate(asked)).completion
-    _, output = await get_model().generate_loop(asked, tools=tools)
+        return (await get_model().generate(messages)).completion
+    _, output = await get_model().generate_loop(messages, tools=tools)
     return output.completion
 
 
@@ -240,7 +240,7 @@ def _user_message(paragraphs: Sequence[str]) -> ChatMessageUser:
     return ChatMessageUser(content="\n\n".join(paragraphs))
 
 
-READY: Mapping[str, Callable[..., Agent]] = {"react": react, "explore_map_act": explore_map_act}
+BUILT_IN_AGENTS: Mapping[str, Callable[..., Agent]] = {"react": react, "explore_map_act": explore_map_act}
 
 
 class AgentSpec(NamedTuple):
@@ -255,10 +255,14 @@ class AgentSpec(NamedTuple):
 
 
 def parse_agent_spec(agent_text: str) -> AgentSpec:
-    """Parse NAME[:arg=value,...] (values are JSON, or else text); raise a UsageError for another form."""
+    """Return the agent that NAME[:arg=value,...] names, whose values are JSON or else text.
+
+    Raises:
+        UsageError: If the text has another form.
+    """
     name, _, arguments = agent_text.partition(":")
     args: dict[str, Json] = {}
-    for part in _ARGUMENT.split(arguments) if arguments else ():
+    for part in _ARGUMENT_SEPARATOR.split(arguments) if arguments else ():
         key, equals, value = part.partition("=")
         if not equals or not key.isidentifier():
             raise UsageError(f"agent {agent_text[:80]!r}: give arguments as NAME:arg=value,arg=value")
@@ -274,15 +278,15 @@ def parse_agent_spec(agent_text: str) -> AgentSpec:
 def agent_gives_tools(agent_text: str) -> bool:
     """Return whether an agent, NAME[:arg=value,...], is known to give its model tools."""
     name, args = parse_agent_spec(agent_text)
-    return name == "react" or (name in READY and bool(args.get("python")))
+    return name == "react" or (name in BUILT_IN_AGENTS and bool(args.get("python")))
 
 
 def agent_solver(agent_text: str) -> Solver:
     """Return the Inspect solver of an agent, NAME[:arg=value,...]; raise a UsageError if it cannot be made."""
     name, args = parse_agent_spec(agent_text)
     try:
-        if name in READY:
-            return as_solver(READY[name](**args))
+        if name in BUILT_IN_AGENTS:
+            return as_solver(BUILT_IN_AGENTS[name](**args))
         if ".py" in name or "." not in name:
             return solver_from_spec(SolverSpec(name, args, args))
         created: Any = load_object(name)(**args)
@@ -297,8 +301,8 @@ def agent_solver(agent_text: str) -> Solver:
 def agent_sandbox(agent_text: str) -> str | None:
     """Return the sandbox for the Python tool of NAME[:arg=value,...], or None; raise a UsageError for another form."""
     name, args = parse_agent_spec(agent_text)
-    asked = args.get("python")
-    return str(asked) if name in READY and asked in SANDBOXES else None
+    sandbox = args.get("python")
+    return str(sandbox) if name in BUILT_IN_AGENTS and sandbox in SANDBOXES else None
 
 
 async def agent_output(
@@ -307,7 +311,7 @@ async def agent_output(
     """Return an agent's reply to a conversation, with the tokens of all its requests.
 
     The agent is shown the messages and nothing else of the sample. It keeps what it has put into `store()` for the next
-    reply. One that comes to no end within `MOST_MESSAGES` has a reply that was cut off.
+    reply. An agent that does not end within `MOST_MESSAGES` has a reply that was cut off.
     """
     tokens_before = sum(sample_model_usage().values(), ModelUsage())
     agent_state = TaskState(
@@ -322,11 +326,16 @@ async def agent_output(
         agent_state = await agent(agent_state, generate)
         if not agent_state.output.choices:
             agent_state = await generate(agent_state)
-    last = agent_state.output
-    stop = "max_tokens" if scope.limit_error is not None else last.stop_reason if last.choices else "stop"
-    output = ModelOutput.from_content(last.model or str(state.model), last.completion, stop_reason=stop)
+    agent_reply = agent_state.output
+    if scope.limit_error is not None:
+        stop_reason = "max_tokens"
+    else:
+        stop_reason = agent_reply.stop_reason if agent_reply.choices else "stop"
+    output = ModelOutput.from_content(
+        agent_reply.model or str(state.model), agent_reply.completion, stop_reason=stop_reason
+    )
     tokens = sum(sample_model_usage().values(), ModelUsage())
     output.usage = ModelUsage(
-        **{name: (getattr(tokens, name) or 0) - (getattr(tokens_before, name) or 0) for name in _TOKENS}
+        **{name: (getattr(tokens, name) or 0) - (getattr(tokens_before, name) or 0) for name in _TOKEN_COUNTS}
     )
     return output

@@ -13,7 +13,7 @@ from collections.abc import Callable, Container, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from inspect_ai.model import ModelOutput
 from pydantic import ValidationError
@@ -25,7 +25,14 @@ FORM = 1  # raised when older versions cannot read what is written
 SYNC_EVERY = 0.2  # seconds: a kill loses nothing, a power cut what these held
 CUT_OFF = "the last line was cut off and is ignored"
 _Key = tuple[str, int]  # a sample's id and epoch
-_Where = tuple[int, int, str]  # where a line begins, how long it is, and the digest of what the player was shown
+
+
+class _LineLocation(NamedTuple):
+    """Offset and length of a line in bytes, and the digest of what the player was shown before it replied."""
+
+    offset: int
+    length: int
+    history_digest: str
 
 
 class JournalError(OSError):
@@ -37,13 +44,13 @@ class _SampleLines:
     """A sample's turns in a journal.
 
     Attributes:
-        lines: Of each turn, where its line begins, how long it is, and the digest of what the player was shown.
-        probes: The same of each answer to a belief probe, by the number of the turn and the name of the belief.
-        uuid: Of the sample that has ended; None while it goes on.
+        lines: The line of each turn.
+        probes: Number of a turn and name of a belief -> the line of the answer to the belief probe before the turn.
+        uuid: The sample's UUID if it has ended; None while it goes on.
     """
 
-    lines: list[_Where] = field(default_factory=list[_Where])
-    probes: dict[tuple[int, str], _Where] = field(default_factory=dict[tuple[int, str], _Where])
+    lines: list[_LineLocation] = field(default_factory=list[_LineLocation])
+    probes: dict[tuple[int, str], _LineLocation] = field(default_factory=dict[tuple[int, str], _LineLocation])
     uuid: str | None = None
 
 
@@ -54,7 +61,7 @@ class Journal:
     created with the first turn.
 
     Args:
-        settings: Everything that replies depend on. The file has a digest of it, for it may hold secrets.
+        settings: Everything that replies depend on. The file has only their digest, for they may hold secrets.
         syncer: Brings what was written from the system's memory to the disk.
         warn: Receives a line about what of the file is ignored.
     """
@@ -71,43 +78,44 @@ class Journal:
             self._load_file()
 
     def read_output(
-        self, sample: _Key, turn: int, seen_digests: Container[str], probe: str | None = None
+        self, sample: _Key, turn: int, history_digests: Container[str], probe: str | None = None
     ) -> ModelOutput | None:
         """Return the stored output of a turn, or the stored answer to a belief probe before it; None if there is none.
 
         `turn` counts from 0. An output is not returned if the digest of what the player was shown is not in
-        `seen_digests`.
+        `history_digests`.
         """
         turns = self._samples.get(sample, _SampleLines())
         if probe is not None:
             line = turns.probes.get((turn, probe))
         else:
             line = turns.lines[turn] if turn < len(turns.lines) else None
-        if line is None or line[2] not in seen_digests:
+        if line is None or line.history_digest not in history_digests:
             return None
         with self.path.open("rb") as file:
-            file.seek(line[0])
-            data = _decode_line(file.read(line[1]))
+            file.seek(line.offset)
+            data = _decode_line(file.read(line.length))
         try:
             return None if data is None else ModelOutput.model_validate(data["output"])
         except (KeyError, ValidationError):
             return None
 
     def write_output(
-        self, sample: _Key, turn: int, seen_digest: str, output: ModelOutput, probe: str | None = None
+        self, sample: _Key, turn: int, history_digest: str, output: ModelOutput, probe: str | None = None
     ) -> None:
         """Append the output of a turn, replacing later turns of the sample, or the answer to a belief probe before it.
 
         Raises:
             JournalError: If that cannot be done.
         """
-        number: dict[str, Json] = {"turn": turn} if probe is None else {"probe": probe, "before": turn}
+        sample_id, epoch = sample
+        position: dict[str, Json] = {"turn": turn} if probe is None else {"probe": probe, "before": turn}
         # The completion is the message's text.
         content = output.model_dump(mode="json", exclude_none=True, exclude={"completion"})
-        where = self._append_line(
-            {"id": sample[0], "epoch": sample[1], **number, "seen": seen_digest, "output": content}
+        offset, length = self._append_line(
+            {"id": sample_id, "epoch": epoch, **position, "seen": history_digest, "output": content}
         )
-        self._store_location(sample, turn, (*where, seen_digest), probe)
+        self._store_location(sample, turn, _LineLocation(offset, length, history_digest), probe)
 
     def count_unlogged_turns(self, logged_uuids: Container[str]) -> list[int]:
         """Return the number of turns of each sample that has not ended or whose UUID is not among those in logs."""
@@ -122,7 +130,8 @@ class Journal:
     def end_sample(self, sample: _Key, uuid: str) -> None:
         """Append that a sample has ended, or raise a `JournalError`; its turns stay until the log has the sample."""
         if sample in self._samples:
-            self._append_line({"id": sample[0], "epoch": sample[1], "end": uuid})
+            sample_id, epoch = sample
+            self._append_line({"id": sample_id, "epoch": epoch, "end": uuid})
             self._samples[sample].uuid = uuid
 
     def drop_logged_samples(self, logged_uuids: set[str]) -> None:
@@ -135,18 +144,18 @@ class Journal:
         if len(remaining) == len(self._samples):
             return
         self.close()
-        fresh = self.path.with_suffix(".new")
-        with suppress(OSError):  # what is in the file twice, or in vain, does no harm
-            with self.path.open("rb") as old, fresh.open("wb") as new:
+        new_path = self.path.with_suffix(".new")
+        with suppress(OSError):  # the old file stays: turns that are in the log, too, do no harm
+            with self.path.open("rb") as old, new_path.open("wb") as new:
                 new.write(_encode_line(self._head))
                 for turns in remaining:
-                    for offset, length, _ in (*turns.lines, *turns.probes.values()):
-                        old.seek(offset)
-                        new.write(old.read(length))
+                    for line in (*turns.lines, *turns.probes.values()):
+                        old.seek(line.offset)
+                        new.write(old.read(line.length))
                 new.flush()
                 os.fsync(new.fileno())
-            fresh.replace(self.path)
-        fresh.unlink(missing_ok=True)
+            new_path.replace(self.path)
+        new_path.unlink(missing_ok=True)
 
     def remove_file(self) -> None:
         """Close and remove the file, if there is one."""
@@ -163,14 +172,14 @@ class Journal:
 
     def _load_file(self) -> None:
         """Index all lines of the file; a damaged or foreign file is set aside with a warning."""
-        damaged = 0
+        n_damaged = 0
         with self.path.open("rb") as file:
-            first = file.readline()
-            if not first.endswith(b"\n"):  # the disk was full, or the run was killed, before anything was kept
-                if first:
+            first_line = file.readline()
+            if not first_line.endswith(b"\n"):  # the disk was full, or the run was killed, before anything was kept
+                if first_line:
                     self._warn(f"{self.path}: {CUT_OFF}")
                 return
-            head = _decode_line(first)
+            head = _decode_line(first_line)
             if head != self._head:
                 self._set_aside_file(head)
                 return
@@ -180,22 +189,22 @@ class Journal:
                     self._warn(f"{self.path}: {CUT_OFF}")
                     break
                 data = _decode_line(line)
-                damaged += data is None or not self._index_line(data, self._size, len(line))
+                n_damaged += data is None or not self._index_line(data, self._size, len(line))
                 self._size += len(line)
-        if damaged:
-            self._warn(f"{self.path}: {damaged} damaged lines are ignored; their requests are repeated")
+        if n_damaged:
+            self._warn(f"{self.path}: {n_damaged} damaged lines are ignored; their requests are repeated")
 
     def _set_aside_file(self, head: Mapping[str, Any] | None) -> None:
         """Rename a file that does not belong to this run, given its first line, and warn why."""
         if head is None:
-            why = "it is damaged"
+            reason = "it is damaged"
         elif head.get("form") != FORM or head.get("waybench") != __version__:
-            why = f"waybench {head.get('waybench')} wrote it, but this is {__version__}"
+            reason = f"waybench {head.get('waybench')} wrote it, but this is {__version__}"
         else:
-            why = "its settings differ"
-        aside = self.path.with_suffix(".ignored")
-        self.path.replace(aside)
-        self._warn(f"{self.path}: ignored, because {why}; it is renamed to {aside.name}")
+            reason = "its settings differ"
+        ignored_path = self.path.with_suffix(".ignored")
+        self.path.replace(ignored_path)
+        self._warn(f"{self.path}: ignored, because {reason}; it is renamed to {ignored_path.name}")
 
     def _index_line(self, data: Mapping[str, Any], offset: int, length: int) -> bool:
         """Index a line's data by sample and turn; return whether the line is valid."""
@@ -204,13 +213,13 @@ class Journal:
                 self._samples.setdefault((name, epoch), _SampleLines()).uuid = uuid
                 return True
             case {"id": str(name), "epoch": int(epoch), "turn": int(turn), "seen": str(seen)}:
-                return self._store_location((name, epoch), turn, (offset, length, seen))
+                return self._store_location((name, epoch), turn, _LineLocation(offset, length, seen))
             case {"id": str(name), "epoch": int(epoch), "probe": str(probe), "before": int(turn), "seen": str(seen)}:
-                return self._store_location((name, epoch), turn, (offset, length, seen), probe)
+                return self._store_location((name, epoch), turn, _LineLocation(offset, length, seen), probe)
             case _:
                 return False
 
-    def _store_location(self, sample: _Key, turn: int, location: _Where, probe: str | None = None) -> bool:
+    def _store_location(self, sample: _Key, turn: int, location: _LineLocation, probe: str | None = None) -> bool:
         """Store where the line of a turn or probe is; return False if an earlier turn is missing."""
         turns = self._samples.setdefault(sample, _SampleLines())
         if probe is not None:
@@ -261,7 +270,7 @@ class Syncer:
         self._on_failure = on_failure
         self._files: set[int] = set()
         self._lock = threading.Lock()
-        self._wanted, self._closed = threading.Event(), threading.Event()
+        self._has_files, self._is_closed = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
 
     def raise_if_failed(self) -> None:
@@ -280,23 +289,23 @@ class Syncer:
         """Schedule a file descriptor for syncing; it must stay open until `close`."""
         with self._lock:
             self._files.add(file)
-        self._wanted.set()
+        self._has_files.set()
         if self._thread is None:
             self._thread = threading.Thread(target=self._sync_until_closed, name="waybench-journal", daemon=True)
             self._thread.start()
 
     def close(self) -> None:
         """Stop the thread and wait for it."""
-        self._closed.set()
-        self._wanted.set()
+        self._is_closed.set()
+        self._has_files.set()
         if self._thread is not None:
             self._thread.join()
 
     def _sync_until_closed(self) -> None:
         """Sync the scheduled files every 0.2 s."""
-        while not self._closed.is_set():
-            self._wanted.wait()
-            self._wanted.clear()
+        while not self._is_closed.is_set():
+            self._has_files.wait()
+            self._has_files.clear()
             with self._lock:
                 files, self._files = self._files, set()
             for file in files:
@@ -304,7 +313,7 @@ class Syncer:
                     os.fsync(file)
                 except OSError as error:
                     self.remember_failure(error)
-            self._closed.wait(SYNC_EVERY)
+            self._is_closed.wait(SYNC_EVERY)
 
 
 def json_digest(value: Json) -> str:

@@ -31,7 +31,7 @@ _REPLIES_BEFORE_WARNING = 20  # replies at a game, so that a warning does not co
 _MOST_SHOWN = 4  # episodes that go on of which the turn is named, and errors that have a line
 
 
-class Earlier(NamedTuple):
+class EarlierLog(NamedTuple):
     """What the log of an earlier run holds of a task.
 
     Attributes:
@@ -129,7 +129,7 @@ class TaskProgress:
         self._ended_turns = Counter[int]()
         self._began_at: float | None = None  # when the first request that was answered left
 
-    def start(self, earlier: Earlier, journaled: Collection[int] = ()) -> None:
+    def start(self, earlier: EarlierLog, journaled: Collection[int] = ()) -> None:
         """Record that the engine starts the task.
 
         `journaled` has the number of replies of each episode that a journal holds and the log does not.
@@ -163,7 +163,7 @@ class TaskProgress:
             for sample in list(self._open_episodes):
                 self._close_episode(sample)
 
-    def finish_by_earlier_run(self, earlier: Earlier) -> None:
+    def finish_by_earlier_run(self, earlier: EarlierLog) -> None:
         """Record that an earlier run has finished the task, so that the engine does not start it."""
         with self._lock:
             self._finished_samples, self._samples_before, self._level = (

@@ -104,8 +104,8 @@ def output_from_raw_reply(model: str, reply: str, turn: int) -> ModelOutput:
 def inspect_tool_calls(calls: Sequence[ToolCall], id_letter: str, id_number: int) -> list[EngineCall]:
     """Return tool calls as Inspect's, with ids made of a letter and a number that is unique in the conversation."""
     return [  # some providers take ids of nine letters and digits only
-        EngineCall(f"{id_letter}{id_number:06d}{at:02d}", call.name, dict(call.arguments), call.error or None)
-        for at, call in enumerate(calls)
+        EngineCall(f"{id_letter}{id_number:06d}{index:02d}", call.name, dict(call.arguments), call.error or None)
+        for index, call in enumerate(calls)
     ]
 
 
@@ -134,9 +134,9 @@ async def execute_call(
         return turn.message
 
     # An observation is never cut.
-    defs = [ToolDef(execute, tool.name, tool.description, tool.parameters, max_output=0) for tool in tools]
-    added, _ = await execute_tools(list(messages), defs)
-    result = added[0] if len(added) == 1 else None
+    tool_defs = [ToolDef(execute, tool.name, tool.description, tool.parameters, max_output=0) for tool in tools]
+    new_messages, _ = await execute_tools(list(messages), tool_defs)
+    result = new_messages[0] if len(new_messages) == 1 else None
     is_result = isinstance(result, ChatMessageTool) and result.error is None and result.text == turn.message
     return result if is_result else None
 
@@ -148,8 +148,8 @@ def comparable_message(message: ChatMessage) -> tuple[str, str, tuple[tuple[str,
 
 
 MOST_TOKENS = 256  # of a reply, unless the run says otherwise: a small model does not always come to an end
-_AT_ONCE = 2
-_CONTEXT = 8192  # tokens that SmolLM2 reads at most
+_MAX_CONNECTIONS = 2  # of a local model
+_CONTEXT_TOKENS = 8192  # tokens that SmolLM2 reads at most
 
 
 class _Weights(NamedTuple):
@@ -178,7 +178,7 @@ class LocalModel(InProcessModel):
         self._server = _start_server(self.model_name)
 
     def max_connections(self) -> int:
-        return _AT_ONCE
+        return _MAX_CONNECTIONS
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
@@ -204,16 +204,16 @@ class LocalModel(InProcessModel):
             if "context" not in message.lower():
                 raise RuntimeError(f"{name}: {message}")
             return ModelOutput.from_content(name, "", stop_reason="model_length")
-        choice, used = answer["choices"][0], answer["usage"]
+        choice, usage = answer["choices"][0], answer["usage"]
         output = ModelOutput.from_content(
             name,
             choice["message"]["content"] or "",
             stop_reason="max_tokens" if choice["finish_reason"] == "length" else "stop",
         )
         output.usage = ModelUsage(
-            input_tokens=used["prompt_tokens"],
-            output_tokens=used["completion_tokens"],
-            total_tokens=used["total_tokens"],
+            input_tokens=usage["prompt_tokens"],
+            output_tokens=usage["completion_tokens"],
+            total_tokens=usage["total_tokens"],
         )
         return output
 
@@ -244,8 +244,8 @@ def _start_server(name: str) -> Any:
     llama: Any = import_module("xllamacpp")
     settings = llama.CommonParams()
     settings.model.path = str(_weights_file(name))
-    settings.n_ctx = _CONTEXT * _AT_ONCE
-    settings.n_parallel = _AT_ONCE
+    settings.n_ctx = _CONTEXT_TOKENS * _MAX_CONNECTIONS
+    settings.n_parallel = _MAX_CONNECTIONS
     settings.verbosity = -1
     # llama.cpp's threads wait for each other without sleeping. With one for each core, a machine that has other work to
     # do takes six times as long for a reply as with half of them.
@@ -258,17 +258,17 @@ def check_player_exists(name: str, envs: Iterable[str] | None = None) -> None:
     """Check that each of these environments has an embedded player of this name; if None, that some environment has.
 
     Raises:
-        UsageError: If it does not; the message lists those that do.
+        UsageError: If there is no such player; the message lists the players.
     """
     ids = [entry.id for entry in registry.entries] if envs is None else list(envs)
     players = [set(registry.load(env).players.policies) for env in ids]
-    names = {*EMBEDDED, *(set[str].union(*players) if envs is None else set[str].intersection(*players))}
+    player_names = {*EMBEDDED, *(set[str].union(*players) if envs is None else set[str].intersection(*players))}
     if name in LOCAL_MODELS:
         check_local_model_installed(name)
     elif name.startswith("noisy-"):
         policy(name)
-    elif name not in names:
-        raise UsageError(unknown_name_message("player", name, {*names, "noisy-0.1", *LOCAL_MODELS}))
+    elif name not in player_names:
+        raise UsageError(unknown_name_message("player", name, {*player_names, "noisy-0.1", *LOCAL_MODELS}))
 
 
 class EmbeddedPlayer(InProcessModel):

@@ -15,7 +15,7 @@ from inspect_ai.hooks import Hooks, TaskEnd, TaskStart, hooks
 from inspect_ai.log import EvalLog, EvalSpec, list_eval_logs, read_eval_log, read_eval_log_sample_summaries
 
 from waybench.core import PROGRESS_FILE, Json, Price, duration_text, plural
-from waybench.evaluation._progress import Earlier, TaskProgress, sample_name_in_epoch
+from waybench.evaluation._progress import EarlierLog, TaskProgress, sample_name_in_epoch
 from waybench.evaluation._server_watch import ServerWatch
 from waybench.evaluation._task_status import TaskStatus, run_seconds_left, time_left_text, usage_texts
 
@@ -37,7 +37,7 @@ class RunProgress:
         began: When the run began, in seconds since the epoch.
         budget: What the run may spend, in tokens or dollars; None for no limit. Requests that are under way when it is
             spent are not counted beforehand, so a little more can be spent.
-        in_dollars: Whether it is in dollars; models without a price then cost nothing.
+        in_dollars: Whether the budget is in dollars; models without a price then cost nothing.
         budget_tasks: The tasks, without their package, that the budget is for; all where it is empty.
         budget_is_spent: Whether the run has been stopped since the budget is spent.
         on_spent: Stops the run; is called once.
@@ -74,13 +74,13 @@ class RunProgress:
 
         By model, `check_seconds` has the time of the reply to its check, and `connections` the most requests at a time.
         """
-        for model, took in check_seconds.items():
+        for model, seconds in check_seconds.items():
             if self.most_requests:
-                total = took * self.most_requests / min(connections[model], self.most_requests)
+                total = seconds * self.most_requests / min(connections[model], self.most_requests)
                 self.opening.append(
-                    f"{model}: the check was answered in {took:.1f} s. At that speed, {connections[model]} at a time, "
-                    f"{plural(self.most_requests, 'request')} take about {duration_text(total)}; longer replies take "
-                    "longer, and the first ones of the run replace this estimate."
+                    f"{model}: the check was answered in {seconds:.1f} s. At that speed, {connections[model]} at a "
+                    f"time, {plural(self.most_requests, 'request')} take about {duration_text(total)}; longer replies "
+                    "take longer, and the first ones of the run replace this estimate."
                 )
 
     def _check_budget(self) -> None:
@@ -121,9 +121,13 @@ class RunProgress:
         self.tasks.append(added)
         for progress in self.tasks:
             key = progress.task, progress.model
-            rivals = [rival.args for rival in self.tasks if (rival.task, rival.model) == key]
-            differing = (item for item in progress.args.items() if any(args.get(item[0]) != item[1] for args in rivals))
-            progress.label = " ".join([progress.task.removeprefix("waybench/"), *(f"{k}={v}" for k, v in differing)])
+            args_of_same_task = [rival.args for rival in self.tasks if (rival.task, rival.model) == key]
+            differing = [
+                f"{name}={value}"
+                for name, value in progress.args.items()
+                if any(args.get(name) != value for args in args_of_same_task)
+            ]
+            progress.label = " ".join([progress.task.removeprefix("waybench/"), *differing])
         return added
 
     def find_task(self, task: str, model: str, args: Mapping[str, object]) -> TaskProgress | None:
@@ -139,50 +143,56 @@ class RunProgress:
     def running_text(self) -> str:
         """A heading, such as "running for 20 s, about 3 min left"."""
         statuses = self.statuses()
-        going = f"{'running' if statuses else 'starting'} for {duration_text(time.time() - self.began)}"
+        elapsed_text = f"{'running' if statuses else 'starting'} for {duration_text(time.time() - self.began)}"
         seconds_left, is_upper_bound = run_seconds_left(statuses)
         spent = self._total_spent()
         if seconds_left is None and self.budget is not None and spent > 0:  # a ladder ends at its budget at the latest
             seconds_left = (time.time() - self.began) * max(self.budget - spent, 0.0) / spent
             is_upper_bound = True
-        return going if seconds_left is None else f"{going}, {time_left_text(seconds_left, is_upper_bound)}"
+        return (
+            elapsed_text if seconds_left is None else f"{elapsed_text}, {time_left_text(seconds_left, is_upper_bound)}"
+        )
 
     @property
     def totals_text(self) -> str:
         """The totals: "2 tasks, 60 items in 1 min 12 s; 152 requests, 31k input and 4k output tokens"."""
         statuses = self.statuses()
-        units = {status.unit for status in statuses}
-        done = plural(sum(status.done for status in statuses), units.pop() if len(units) == 1 else "item")
-        before = sum(status.before for status in statuses)
-        taken_over = f" ({before:,} finished before)" if before else ""
+        done = plural(sum(status.done for status in statuses), _common_unit(statuses))
+        n_before = sum(status.before for status in statuses)
+        before_text = f" ({n_before:,} finished before)" if n_before else ""
         tasks = plural(len({status.task for status in statuses}), "task")
-        took = duration_text(time.time() - self.began)
-        return f"{tasks}, {done}{taken_over} in {took}; {', '.join(usage_texts(statuses))}"
+        duration = duration_text(time.time() - self.began)
+        return f"{tasks}, {done}{before_text} in {duration}; {', '.join(usage_texts(statuses))}"
 
     @property
     def interrupted_text(self) -> str:
         """The message to a user whose run was interrupted: what is kept, and how to resume it."""
         statuses = self.statuses()
-        done = sum(status.done for status in statuses)
+        n_done = sum(status.done for status in statuses)
         totals = [status.total for status in statuses if status.total is not None]
-        units = {status.unit for status in statuses}
-        unit = units.pop() if len(units) == 1 else "item"
+        unit = _common_unit(statuses)
         is_known = len(totals) == len(statuses) > 0
-        finished = f"{done:,} of {plural(sum(totals), unit)}" if is_known else plural(done, f"finished {unit}")
+        finished_text = f"{n_done:,} of {plural(sum(totals), unit)}" if is_known else plural(n_done, f"finished {unit}")
         if self.budget_is_spent and self.budget is not None:
             spent = self._total_spent()
             amount = f"{self.budget:g} USD" if self.in_dollars else f"{self.budget:,.0f} tokens"
-            used = f"{spent:,.2f} USD" if self.in_dollars else f"{spent:,.0f}"
-            of_tasks = f" of {', '.join(self.budget_tasks)}" if self.budget_tasks else ""
+            spent_text = f"{spent:,.2f} USD" if self.in_dollars else f"{spent:,.0f}"
+            tasks_text = f" of {', '.join(self.budget_tasks)}" if self.budget_tasks else ""
             return (
-                f"Stopped: the budget of {amount}{of_tasks} is spent ({used} by this command). {finished} and "
-                "every reply so far are kept. To go on, run the same command again, with the same or another --budget, "
-                "which counts from 0 again; it repeats no request that was answered."
+                f"Stopped: the budget of {amount}{tasks_text} is spent ({spent_text} by this command). {finished_text} "
+                "and every reply so far are kept. To go on, run the same command again, with the same or another "
+                "--budget, which counts from 0 again; it repeats no request that was answered."
             )
         return (
-            f"Interrupted. {finished} and every reply so far are kept. To resume, run the same command again; it "
+            f"Interrupted. {finished_text} and every reply so far are kept. To resume, run the same command again; it "
             "repeats no request that was answered."
         )
+
+
+def _common_unit(statuses: Sequence[TaskStatus]) -> str:
+    """Return what all tasks count, "episode" or "item"; "item" if they differ."""
+    units = {status.unit for status in statuses}
+    return units.pop() if len(units) == 1 else "item"
 
 
 @contextmanager
@@ -218,7 +228,7 @@ def write_progress_regularly(folder: Path, progress: RunProgress) -> Generator[N
 def _write_progress_file(folder: Path, progress: RunProgress, state: str) -> None:
     """Write the progress of a run to the file in its log folder; a full disk is ignored."""
     statuses = progress.statuses()
-    data: Json = {
+    content: Json = {
         "form": FORM,
         "state": state,
         "pid": os.getpid(),
@@ -227,17 +237,17 @@ def _write_progress_file(folder: Path, progress: RunProgress, state: str) -> Non
         "text": progress.running_text if state == "running" else progress.totals_text,
         "tasks": [{**asdict(status), **{name: getattr(status, name) for name in _TEXTS}} for status in statuses],
     }
-    fresh = folder / f"{PROGRESS_FILE}.new"
+    new_file = folder / f"{PROGRESS_FILE}.new"
     with suppress(OSError):  # a full disk ends the run where its replies are kept, not here
-        fresh.write_text(json.dumps(data), "utf-8")
-        fresh.replace(folder / PROGRESS_FILE)
+        new_file.write_text(json.dumps(content), "utf-8")
+        new_file.replace(folder / PROGRESS_FILE)
 
 
 _receiver: Callable[[str | EvalSpec | EvalLog], None] | None = None
-_registered = False
+_is_registered = False
 
 
-class _Progress(Hooks):
+class _EngineHooks(Hooks):
     """Forwards Inspect's reports that a task starts and ends."""
 
     def enabled(self) -> bool:
@@ -252,7 +262,7 @@ class _Progress(Hooks):
             _receiver(data.log)
 
 
-class _OneLine(logging.Handler):
+class _EngineLogHandler(logging.Handler):
     """Forwards Inspect's warnings and errors, each as one line."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -260,20 +270,20 @@ class _OneLine(logging.Handler):
             _receiver(f"{record.levelname.lower()}: {' '.join(record.getMessage().split())}")
 
 
-def finished_samples_by_task(folder: Path) -> dict[str, tuple[Earlier, bool]]:
+def finished_samples_by_task(folder: Path) -> dict[str, tuple[EarlierLog, bool]]:
     """Return, by task id, the samples that the newest log has finished, and whether the task is complete."""
-    newest: dict[str, tuple[str, Earlier, bool]] = {}
-    for info in list_eval_logs(str(folder.absolute()), recursive=False):
+    newest_logs: dict[str, tuple[str, EarlierLog, bool]] = {}
+    for log_file in list_eval_logs(str(folder.absolute()), recursive=False):
         try:
-            header = read_eval_log(info, header_only=True)
-            if header.eval.created <= newest.get(header.eval.task_id, ("",))[0]:
+            header = read_eval_log(log_file, header_only=True)
+            if header.eval.created <= newest_logs.get(header.eval.task_id, ("",))[0]:
                 continue
-            summaries = read_eval_log_sample_summaries(info)
+            summaries = read_eval_log_sample_summaries(log_file)
         except Exception:  # not a log, or one that was cut off; the engine reports it
             continue
         samples = [sample for sample in summaries if not sample.error and sample.completed]
         levels = [str(sample.metadata.get("level", "")) for sample in samples]
-        earlier = Earlier(
+        log = EarlierLog(
             frozenset(sample_name_in_epoch(sample.id, sample.epoch) for sample in samples),
             frozenset(str(sample.uuid) for sample in samples),
             max((int(level) for level in levels if level.isdigit()), default=None),
@@ -281,8 +291,8 @@ def finished_samples_by_task(folder: Path) -> dict[str, tuple[Earlier, bool]]:
             str(header.eval.model),
             header.eval.task_args_passed,
         )
-        newest[header.eval.task_id] = header.eval.created, earlier, header.status == "success"
-    return {task_id: (earlier, complete) for task_id, (_, earlier, complete) in newest.items()}
+        newest_logs[header.eval.task_id] = header.eval.created, log, header.status == "success"
+    return {task_id: (log, is_complete) for task_id, (_, log, is_complete) in newest_logs.items()}
 
 
 @contextmanager
@@ -300,18 +310,18 @@ def follow_engine_reports(
     that a task's journal has, and its log, with samples of these UUIDs, has not. With `quiet` the engine prints
     nothing, and its warnings are notes of the progress. `on_end` receives the log of each task that has ended.
     """
-    global _receiver, _registered
-    earlier = finished_samples_by_task(folder)
-    for log, is_complete in earlier.values():
+    global _receiver, _is_registered
+    logs_by_task = finished_samples_by_task(folder)
+    for log, is_complete in logs_by_task.values():
         if is_complete and (task := progress.find_task(log.task, log.model, log.args)):
             task.finish_by_earlier_run(log)
-    noted: set[str] = set()
+    noted_reports: set[str] = set()
 
     def receive(report: str | EvalSpec | EvalLog) -> None:
-        """Pass a report to the progress: a warning, or a task that starts or ends."""
+        """Pass a report to the progress: a warning (text), or a task that starts (`EvalSpec`) or ends (`EvalLog`)."""
         if isinstance(report, str):
-            if quiet and report not in noted and _SAMPLE_ERROR not in report:
-                noted.add(report)
+            if quiet and report not in noted_reports and _SAMPLE_ERROR not in report:
+                noted_reports.add(report)
                 progress.notes.append(report)
             return
         if isinstance(report, EvalLog):
@@ -323,13 +333,13 @@ def follow_engine_reports(
         if isinstance(report, EvalLog):
             task.finish(complete=report.status == "success")
         else:
-            log, _ = earlier.get(spec.task_id, (Earlier(), False))
+            log, _ = logs_by_task.get(spec.task_id, (EarlierLog(), False))
             task.start(log, count_unlogged_replies(task, log.uuids))
 
-    if not _registered:  # not on import: the engine greets the user with the names of all hooks that it finds
-        hooks(name="waybench_progress", description="shows the progress of a run")(_Progress)
-        _registered = True
-    logger, handler, console = logging.getLogger(_ENGINE), _OneLine(logging.WARNING), rich.get_console()
+    if not _is_registered:  # not on import: the engine greets the user with the names of all hooks that it finds
+        hooks(name="waybench_progress", description="shows the progress of a run")(_EngineHooks)
+        _is_registered = True
+    logger, handler, console = logging.getLogger(_ENGINE), _EngineLogHandler(logging.WARNING), rich.get_console()
     was_quiet, console.quiet = console.quiet, quiet or console.quiet
     logger.addHandler(handler)
     _receiver = receive
