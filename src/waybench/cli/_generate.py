@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from waybench.cli._environments import EnvironmentName, refuse_local_environments
-from waybench.cli._items import ItemChoices, instance_line, line_writer
+from waybench.cli._items import ItemChoice, ItemChoices, instance_line, line_writer
 from waybench.cli._options import (
     ADDRESS,
     EXECUTOR,
@@ -22,7 +22,7 @@ from waybench.cli._options import (
     same_option,
     with_parameters,
 )
-from waybench.cli._output import is_parquet, open_lines, open_parquet
+from waybench.cli._output import is_parquet, open_lines, open_parquet, to_stderr
 from waybench.cli._run_settings import RUN_OPTIONS, read_assignments, read_model_arguments
 from waybench.cli._shards import Request, default_shard_size, generate_shards
 from waybench.core import Environment, Item, Json, UsageError, plural
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from waybench.ext.author.authored_maps._authors import Authored, OpenAuthor
 
 
-_RETRIES, _AT_ONCE = 5, 4
-_MOST_REPEATS = 100  # items in a row that were there before, after which a split counts as exhausted
+_MAX_RETRIES, _MAX_CONNECTIONS = 5, 4
+_MOST_REPEATED = 100  # items in a row that were there before, after which a split counts as exhausted
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,11 @@ class AuthorSettings:
         RUN_OPTIONS["max_tokens"], help="Maximum tokens of one reply.  [default: the provider's]"
     )
     max_retries: int | None = same_option(
-        RUN_OPTIONS["max_retries"], help=f"Maximum retries of a request.  [default: {_RETRIES}]"
+        RUN_OPTIONS["max_retries"], help=f"Maximum retries of a request.  [default: {_MAX_RETRIES}]"
     )
     timeout: int | None = same_option(RUN_OPTIONS["timeout"])
     max_connections: int | None = same_option(
-        RUN_OPTIONS["max_connections"], help=f"Maximum concurrent requests.  [default: {_AT_ONCE}]"
+        RUN_OPTIONS["max_connections"], help=f"Maximum concurrent requests.  [default: {_MAX_CONNECTIONS}]"
     )
 
     def check_no_model(self) -> None:
@@ -76,8 +76,8 @@ class AuthorSettings:
         from waybench.ext.author.authored_maps._authors import open_author
 
         settings = {
-            "max_retries": _RETRIES if self.max_retries is None else self.max_retries,
-            "max_connections": self.max_connections or _AT_ONCE,
+            "max_retries": _MAX_RETRIES if self.max_retries is None else self.max_retries,
+            "max_connections": self.max_connections or _MAX_CONNECTIONS,
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
             "attempt_timeout": self.timeout,
@@ -100,19 +100,19 @@ def write_authored_items(
     write: Callable[[Item[Any], Mapping[str, Json]], None],
 ) -> int:
     """Have a model write this many items; return how many failed, each a line on standard error."""
-    failed = 0
+    n_failed = 0
 
     def write_result(number: int, result: "Authored | WaybenchError") -> None:
-        nonlocal failed
+        nonlocal n_failed
         if isinstance(result, Exception):
-            failed += 1
-            click.echo(f"{number}: {' '.join(str(result).split())}", err=True)
+            n_failed += 1
+            to_stderr(f"{number}: {' '.join(str(result).split())}")
         else:
             item = replace(environment.item(result.case.to_json()), index=number)
             write(item, {"model": str(author.model), "asked": result.requests})
 
     author.write_instances(count, write_result)
-    return failed
+    return n_failed
 
 
 _EXAMPLES = f"""\b
@@ -195,11 +195,11 @@ def generate(
     """
     if prompts and solutions:
         raise UsageError("--prompts and --solutions are different files: choose one")
-    chats = prompts or solutions
+    is_chat = prompts or solutions
     kind = "prompts" if prompts else "solutions" if solutions else "instances"
-    engine = chosen_executor(executor_name, address)
-    of_shards = (engine, shard_size, shard, file_format)
-    in_shards = any(setting is not None for setting in of_shards) or is_url(out or "")
+    executor = chosen_executor(executor_name, address)
+    shard_options = (executor, shard_size, shard, file_format)
+    in_shards = any(value is not None for value in shard_options) or is_url(out or "")
     if not solutions and (player != "oracle" or reasoning != "none"):
         raise UsageError("--player and --reasoning are for chats: add --solutions")
     if in_shards:
@@ -215,52 +215,66 @@ def generate(
             )
         plan = ShardPlan(start, count, shard_size or default_shard_size(count))
         request = Request(env, settings, kind, split, player, reasoning, file_format or "jsonl")
-        _check_play_options(request.choices(), chats)
-        generate_shards(request, out, plan, engine or executor_by_name("processes"), shard)
+        _check_play_options(request.choices(), is_chat)
+        generate_shards(request, out, plan, executor or executor_by_name("processes"), shard)
         return
     if is_parquet(out) and not solutions:
         raise UsageError(f"--out {out}: only --solutions are written as Parquet; choose a name that ends in .jsonl")
     if author.model is not None:
         if settings.key_reference is not None or start:
             raise UsageError("--key and --start have no effect on items that a model writes: remove them")
-        if chats or settings.options:
+        if is_chat or settings.options:
             raise UsageError("--prompts, --solutions and options of play do not work with --model: remove them")
         environment = resolve_environment(env)
         writer = author.open_author(environment, settings.level, (*settings.settings, *settings.parameters))
         with open_lines(out) as write:
-            failed = write_authored_items(
+            n_failed = write_authored_items(
                 writer, environment, count, lambda item, more: write(instance_line(environment, item, more))
             )
-        sys.exit(1 if failed else 0)
+        sys.exit(1 if n_failed else 0)
     author.check_no_model()
-    choices = ItemChoices(env, settings, None if chats else "paper", split)
-    _check_play_options(choices, chats)
-    write_lines = line_writer(kind, player, reasoning)
-    exhausted = choices.space is not None and start + count > choices.space
-    written: set[str] = set()
-    end = choices.space if exhausted and choices.is_list and choices.space is not None else start + count
+    choices = ItemChoices(env, settings, None if is_chat else "paper", split)
+    _check_play_options(choices, is_chat)
     file = open_parquet(out) if out is not None and is_parquet(out) else open_lines(out)
     with file as write:
-        index, repeats = start, 0
-        # A split of a large level repeats an item now and then: as many more are drawn. A small one soon only repeats.
-        draws_on = split is not None and not exhausted
-        while index < end or (draws_on and len(written) < count and repeats < _MOST_REPEATS):
-            choice = choices.choose(index)
-            index += 1
-            # A level that holds fewer items than were asked for would repeat them: each is written once.
-            if (exhausted or split is not None) and not choices.is_list and choice.item.instance.hash in written:
-                repeats += 1
-                continue
-            repeats = 0
-            written.add(f"{index - 1}" if choices.is_list else choice.item.instance.hash)
-            for line in write_lines(choice):
-                write(line)
-    if exhausted and choices.space is not None:
-        few = _too_few_items_text(choices, settings.level)
-        click.echo(f"Warning: {few}: wrote {len(written):,} of {count:,}, each once", err=True)
-    elif split is not None and len(written) < count:
-        few = f"the split {split} repeats items, for the level has few different ones"
-        click.echo(f"Warning: {few}: wrote {len(written):,} of {count:,}, each once", err=True)
+        n_written = _write_items(choices, start, count, split, line_writer(kind, player, reasoning), write)
+    if choices.space is not None and start + count > choices.space:
+        reason = _too_few_items_text(choices, settings.level)
+        to_stderr(f"Warning: {reason}: wrote {n_written:,} of {count:,}, each once")
+    elif split is not None and n_written < count:
+        reason = f"the split {split} repeats items, for the level has few different ones"
+        to_stderr(f"Warning: {reason}: wrote {n_written:,} of {count:,}, each once")
+
+
+def _write_items(
+    choices: ItemChoices,
+    start: int,
+    count: int,
+    split: str | None,
+    lines_of_item: Callable[[ItemChoice], Iterable[str]],
+    write: Callable[[str], None],
+) -> int:
+    """Write the lines of `count` items from an index on, or of fewer if items repeat; return the number of items."""
+    is_exhausted = choices.space is not None and start + count > choices.space
+    end = choices.space if is_exhausted and choices.is_list and choices.space is not None else start + count
+    # A split of a large level repeats an item now and then: as many more are drawn. A small one soon only repeats.
+    can_draw_more = split is not None and not is_exhausted
+    # A level that holds fewer items than were asked for would repeat them: each is written once.
+    skips_repeated = (is_exhausted or split is not None) and not choices.is_list
+    written_hashes: set[str] = set()
+    index, n_written, n_repeated_in_row = start, 0, 0
+    while index < end or (can_draw_more and n_written < count and n_repeated_in_row < _MOST_REPEATED):
+        choice = choices.choose(index)
+        index += 1
+        if skips_repeated and choice.item.instance.hash in written_hashes:
+            n_repeated_in_row += 1
+            continue
+        n_repeated_in_row = 0
+        written_hashes.add(choice.item.instance.hash)
+        n_written += 1
+        for line in lines_of_item(choice):
+            write(line)
+    return n_written
 
 
 def _too_few_items_text(choices: ItemChoices, level: int | None) -> str:
@@ -272,9 +286,9 @@ def _too_few_items_text(choices: ItemChoices, level: int | None) -> str:
     return f"level {smallest if level is None else level} has only {plural(choices.space, 'different item')}"
 
 
-def _check_play_options(choices: ItemChoices, chats: bool) -> None:
+def _check_play_options(choices: ItemChoices, is_chat: bool) -> None:
     """Raise a UsageError for options of play if only instances are written."""
-    if choices.play_options and not chats:
+    if choices.play_options and not is_chat:
         raise UsageError(
             f"{', '.join(choices.play_options)}: only for how items are played; add --prompts or --solutions, or "
             "leave it out"

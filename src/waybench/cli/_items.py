@@ -51,7 +51,7 @@ class ItemChoices:
     Args:
         name: An environment, its family or a task.
         split: The split whose items are meant; all items if None.
-        protocol: The protocol for which that source generates items; the one that is played if None.
+        protocol: The protocol for which an environment's source generates items; the one that is played if None.
 
     Attributes:
         play_options: The options of play that are given for an environment; parameters of a task are not among them.
@@ -74,7 +74,7 @@ class ItemChoices:
             self.task = _task_named(name)
             self.play_options: tuple[str, ...] = ()
             self._settings: Mapping[str, Json] = _task_arguments(self.task, settings)
-            self._played = list(task_items(self.task.parts, self._settings))
+            self._task_items = list(task_items(self.task.parts, self._settings))
             self._source: Source[Any] | None = None
         else:
             environment = resolve_environment(name)
@@ -104,27 +104,28 @@ class ItemChoices:
     @property
     def space(self) -> int | None:
         """The number of different items; None if it is not known."""
-        return len(self._played) if self._source is None else self._source.space
+        return len(self._task_items) if self._source is None else self._source.space
 
     def choose(self, index: int) -> ItemChoice:
         """Return the item with an index, and the options with which it is played."""
         if self._source is not None:
             return self._item_choice(self._environment, self._options, self._source.item(index))
-        if index >= len(self._played):
+        if index >= len(self._task_items):
             raise UsageError(
-                f"item {index}: these parameters of {self.task.name} give {len(self._played)}, from 0; choose a "
+                f"item {index}: these parameters of {self.task.name} give {len(self._task_items)}, from 0; choose a "
                 "smaller number or change -T limit"
             )
-        chosen = self._played[index]
-        return self._item_choice(chosen.environment, chosen.options, chosen.item)
+        task_item = self._task_items[index]
+        return self._item_choice(task_item.environment, task_item.options, task_item.item)
 
     def _item_choice(
         self, environment: Environment[Any, Any, Any], options: Mapping[str, Json], item: Item[Any]
     ) -> ItemChoice:
+        """Return an item with its settings and attempts."""
         names = {option.name for option in environment.items.options}
         settings = {name: value for name, value in self._settings.items() if name in names and value is not None}
-        declared = {option.name: option.default for option in self.task.options}
-        attempts = self._settings.get("attempts", declared.get("attempts", 1))
+        defaults = {option.name: option.default for option in self.task.options}
+        attempts = self._settings.get("attempts", defaults.get("attempts", 1))
         return ItemChoice(self.task.name, environment, options, item, settings, attempts)
 
 
@@ -134,28 +135,30 @@ def _task_named(name: str) -> TaskEntry:
     env_id = environment_names().get(plain)
     if env_id is None:
         return find_task(plain)
-    alone = [task for task in all_tasks() if task.envs == (env_id,) and not task.searches]
-    return next((task for task in alone if not any(part.fixed for part in task.parts)), None) or find_task(env_id)
+    tasks_of_environment = [task for task in all_tasks() if task.envs == (env_id,) and not task.searches]
+    return next(
+        (task for task in tasks_of_environment if not any(part.fixed for part in task.parts)), None
+    ) or find_task(env_id)
 
 
 def _with_environment_options(name: str, settings: ItemSettings) -> ItemSettings:
     """Return settings in which parameters (-T) of an environment are its options of play and of items.
 
-    They stay as they are if the name is a task's, or a parameter is one that only tasks have, such as `source`: these
-    choose the items.
+    They stay as they are if the name is a task's, or if a parameter is one that only tasks have, such as `source`: then
+    the parameters choose the items.
     """
     parameters = read_assignments(settings.parameters, "-T", "key=value")
     if not parameters or name.removeprefix("waybench/").partition("@")[0] not in environment_names():
         return settings
     environment = resolve_environment(name)
-    of_play = {option.name for option in environment.play_options}
-    if not parameters.keys() <= of_play | {option.name for option in environment.items.options}:
+    play_names = {option.name for option in environment.play_options}
+    if not parameters.keys() <= play_names | {option.name for option in environment.items.options}:
         return settings
     texts = {key: f"{key}={value}" for key, value in parameters.items()}
     return replace(
         settings,
-        options=(*settings.options, *(text for key, text in texts.items() if key in of_play)),
-        settings=(*settings.settings, *(text for key, text in texts.items() if key not in of_play)),
+        options=(*settings.options, *(text for key, text in texts.items() if key in play_names)),
+        settings=(*settings.settings, *(text for key, text in texts.items() if key not in play_names)),
         parameters=(),
     )
 
@@ -168,7 +171,7 @@ def _task_arguments(task: TaskEntry, settings: ItemSettings) -> Mapping[str, Any
     args |= read_assignments(settings.parameters, "-T", "key=value")
     if task.searches:
         raise UsageError(f"{task.name} chooses its items while it runs: name one of {', '.join(task.envs)}")
-    if task.climb is not None and level is not None:  # of all its levels, the one that is asked for
+    if task.climb is not None and level is not None:  # a ladder has no parameter of this name
         del args["level"]
     checked = resolve_key(task.resolve(args))
     if task.climb is not None:
@@ -251,8 +254,8 @@ def solution_lines(choice: ItemChoice, player: str = "oracle", reasoning: str = 
             else "--reasoning is the oracle's: leave --player out"
         )
     episode: Episode[Any, Any, Any] = Episode(environment, item, choice.options, player=player)
-    plays, is_chat = policy(player), episode.play.wording.memory.kind == "chat"
-    about = {
+    reference_player, is_chat = policy(player), episode.play.wording.memory.kind == "chat"
+    item_fields = {
         **_tool_schemas(episode),
         "env": environment.id,
         "id": item.id,
@@ -262,45 +265,47 @@ def solution_lines(choice: ItemChoice, player: str = "oracle", reasoning: str = 
         "hash": item.instance.hash,
         "split": split_of(item.instance),
     }
-    before_hand_over = len(episode.turns)
+    n_prefix_turns = len(episode.turns)
     thoughts: list[str] = []
     while not episode.done:
         prompt = _chat_messages(episode)
-        before, reply = len(prompt), plays.reply(episode)
+        n_before, reply = len(prompt), reference_player.reply(episode)
         thoughts.append("" if explain is None or reasoning == "none" else explain(episode.state))
         episode.step(reply)
         if not is_chat:
-            said = _reply_message(episode, reply, before)
-            yield dumps({"messages": [*prompt, _with_reasoning(said, thoughts[-1], reasoning)], **about})
+            message_of_reply = _reply_message(episode, reply, n_before)
+            yield dumps(
+                {"messages": [*prompt, _with_reasoning(message_of_reply, thoughts[-1], reasoning)], **item_fields}
+            )
     if is_chat and episode.turns:
         chat = _chat_messages(episode)[:-1]  # the last message is feedback that needs no reply
-        remaining = iter(thoughts)
-        opening = len(episode.messages) - 2 * (len(episode.turns) - before_hand_over)
-        for number, message in enumerate(chat[opening:], start=opening):
+        remaining_thoughts = iter(thoughts)
+        # Each of the player's turns has added its reply and an answer to it.
+        n_opening = len(episode.messages) - 2 * (len(episode.turns) - n_prefix_turns)
+        for index, message in enumerate(chat[n_opening:], start=n_opening):
             if message["role"] == "assistant":
-                chat[number] = _with_reasoning(message, next(remaining), reasoning)
-        yield dumps({"messages": chat, **about})
+                chat[index] = _with_reasoning(message, next(remaining_thoughts), reasoning)
+        yield dumps({"messages": chat, **item_fields})
 
 
 def _with_reasoning(message: dict[str, Json], thought: str, reasoning_format: str) -> Json:
     """Return a message with the reasoning in the place that the format names ("none", "field" or "think")."""
     if reasoning_format == "field":
         return {**message, "reasoning_content": thought}
-    reply = message["content"]
-    return (
-        {**message, "content": f"<think>\n{thought}\n</think>\n\n{reply}"} if reasoning_format == "think" else message
-    )
+    if reasoning_format == "think":
+        return {**message, "content": f"<think>\n{thought}\n</think>\n\n{message['content']}"}
+    return message
 
 
 def _chat_messages(episode: Episode[Any, Any, Any]) -> list[dict[str, Json]]:
     """Return an episode's messages in the chat format of APIs, with tool calls and their results."""
     chat: list[dict[str, Json]] = []
-    for number, message in enumerate(episode.messages):
+    for index, message in enumerate(episode.messages):
         if message.picture is not None:
             raise UsageError("chats are written as text: choose a wording without pictures")
         calls = chat[-1].get("tool_calls", ()) if chat else ()
         if message.role == "assistant":
-            chat.append(_reply_message(episode, message.text, number))
+            chat.append(_reply_message(episode, message.text, index))
         elif calls:  # a reference player makes one call
             chat.append({"role": "tool", "tool_call_id": calls[0]["id"], "content": message.text})
         else:
@@ -308,11 +313,11 @@ def _chat_messages(episode: Episode[Any, Any, Any]) -> list[dict[str, Json]]:
     return chat
 
 
-def _reply_message(episode: Episode[Any, Any, Any], reply: str, number: int) -> dict[str, Json]:
-    """Return a reply as a chat message; `number` is its index and becomes the id of its tool calls."""
+def _reply_message(episode: Episode[Any, Any, Any], reply: str, index: int) -> dict[str, Json]:
+    """Return a reply as a chat message; its index becomes the id of its tool calls."""
     text, calls = calls_in_reply(reply) if episode.play.wording.acts_by_tools else (reply, ())
     functions = [{"name": call.name, "arguments": json.dumps(call.arguments)} for call in calls]
-    tool_calls = [{"id": f"call_{number}", "type": "function", "function": function} for function in functions]
+    tool_calls = [{"id": f"call_{index}", "type": "function", "function": function} for function in functions]
     return {"role": "assistant", "content": text, **({"tool_calls": tool_calls} if tool_calls else {})}
 
 

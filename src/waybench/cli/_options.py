@@ -23,35 +23,32 @@ from waybench.ext.scale import is_url
 from waybench.ext.scale._executors import EXECUTORS, Executor, OrderedResults, executor_by_name
 from waybench.ext.scale._folders import download_folder
 
-_DECLARED = "waybench.cli"
+_METADATA_KEY = "waybench.cli"
 
 
 def option(text: str, *names: str, default: Any = None, **settings: Any) -> Any:
     """Declare an option, as the default of a command's parameter or of a dataclass's field.
 
-    Its type follows from the annotation: a tuple can be given several times, and a bool is a flag. The help shows the
-    default.
-
-    The names are those on the command line, by default that of the parameter, with "-" for "_"; `settings` are other
-    arguments of `click.option`.
+    Its type follows from the annotation: a tuple can be given several times, and a bool is a flag. `text` is its help,
+    which shows the default. `names` are its names on the command line, by default the parameter's with "-" for "_", and
+    `settings` other arguments of `click.option`.
     """
-    return field(default=default, metadata={_DECLARED: (click.option, names, {"help": text, **settings})})
+    return field(default=default, metadata={_METADATA_KEY: (click.option, names, {"help": text, **settings})})
 
 
 def argument(metavar: str | None = None, *, default: Any = None, **settings: Any) -> Any:
-    """Return a dataclass field for a positional argument; its annotation says how many words it takes.
+    """Declare a positional argument, as `option` does an option.
 
-    A tuple takes any number of words, and one that can be None can be left out.
-
-    Its name in the help is by default that of the parameter; `settings` are other arguments of `click.argument`.
+    A tuple takes any number of words, and an argument that can be None can be left out. `metavar` is its name in the
+    help, by default the parameter's, and `settings` are other arguments of `click.argument`.
     """
-    return field(default=default, metadata={_DECLARED: (click.argument, (), {"metavar": metavar, **settings})})
+    return field(default=default, metadata={_METADATA_KEY: (click.argument, (), {"metavar": metavar, **settings})})
 
 
 def same_option(declared: "Field[Any]", *, default: Any = None, **changes: Any) -> Any:
     """Return an option that is declared like another one, with another default or other settings."""
-    kind, names, settings = declared.metadata[_DECLARED]
-    return field(default=default, metadata={_DECLARED: (kind, names, settings | changes)})
+    declare, names, settings = declared.metadata[_METADATA_KEY]
+    return field(default=default, metadata={_METADATA_KEY: (declare, names, settings | changes)})
 
 
 def with_parameters(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,23 +79,23 @@ def with_parameters(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _click_parameter(name: str, annotation: Any, declaration: "Field[Any]") -> Callable[..., Any]:
     """Return click's decorator for a parameter, from its name, annotation and declaration."""
-    kind, names, settings = declaration.metadata[_DECLARED]
+    declare, names, settings = declaration.metadata[_METADATA_KEY]
     settings, default = dict(settings), declaration.default
     types = get_args(annotation) if get_origin(annotation) is not tuple else ()
     types = types or (annotation,)
-    if default not in (None, ()) and default is not False:
+    if default not in (None, ()) and default is not False:  # for click, 0 is a default and these are none
         settings["default"] = default
-        if kind is click.option and default != "":
+        if declare is click.option and default != "":
             settings.setdefault("show_default", True)
     for type_ in (int, float):
         if type_ in types:
             settings.setdefault("type", type_)
     if Path in types or annotation == tuple[Path, ...]:
         settings.setdefault("type", click.Path(path_type=Path))
-    if kind is click.argument:
-        several: dict[str, Any] = {"nargs": -1} if get_origin(annotation) is tuple else {}
-        optional = {"required": False} if type(None) in types else {}
-        return click.argument(name, **several, **optional, **settings)
+    if declare is click.argument:
+        nargs: dict[str, Any] = {"nargs": -1} if get_origin(annotation) is tuple else {}
+        required = {"required": False} if type(None) in types else {}
+        return click.argument(name, **nargs, **required, **settings)
     if get_origin(annotation) is tuple:
         settings["multiple"] = True
     if annotation is bool:
@@ -157,8 +154,8 @@ def chosen_executor(name: str | None, address: str, gpus: float = 0) -> Executor
 
 def chosen_workers(name: str | None, address: str) -> OrderedResults | None:
     """Return the processes that simulate records, by a command's options; None if the user gave none."""
-    engine = chosen_executor(name, address)
-    return None if engine is None else OrderedResults(engine)
+    executor = chosen_executor(name, address)
+    return None if executor is None else OrderedResults(executor)
 
 
 PRICES = option(
@@ -178,7 +175,7 @@ _REFERENCES = ("env:", "file:")
 PRIVATE_KEY_IN_JOB = (
     "a private key is in no description of a job: put it into a variable of the workers' environment and write"
 )
-_VISIBLE = "since other users can see the arguments of a command"
+_ARGUMENTS_ARE_VISIBLE = "since other users can see the arguments of a command"
 
 
 def refuse_strong_key(key: str) -> None:
@@ -189,7 +186,7 @@ def refuse_strong_key(key: str) -> None:
     if not key.startswith(_REFERENCES) and max_key_bits(key) >= STRONG_BITS:
         raise UsageError(
             f"this key has {STRONG_BITS} bits or more, as the key of a private set has: put it into a file or an "
-            f"environment variable and give file:PATH or env:NAME, {_VISIBLE}"
+            f"environment variable and give file:PATH or env:NAME, {_ARGUMENTS_ARE_VISIBLE}"
         )
 
 
@@ -208,7 +205,7 @@ def read_keys(keys: Sequence[str], key_files: Sequence[str]) -> list[str]:
     """Return the keys that --key and --key-file give, with references such as env:NAME resolved."""
     for reference in keys:
         if not reference.startswith(_REFERENCES):
-            raise UsageError(f"--key: give env:NAME or file:PATH, {_VISIBLE}")
+            raise UsageError(f"--key: give env:NAME or file:PATH, {_ARGUMENTS_ARE_VISIBLE}")
     return [read_key(reference) for reference in (*keys, *(f"file:{path}" for path in key_files))]
 
 
@@ -250,7 +247,7 @@ def is_copy_of_url(path: Path) -> bool:
     return path.is_relative_to(cache_folder() / "folders")
 
 
-_MOST = 10**18  # a number of items; also keeps 1e999999999 from being written out
+_LARGEST_NUMBER = 10**18  # a number of items; also keeps 1e999999999 from being written out
 
 THINK_TAGS_OPTION = option(
     'Marks around the reasoning of a model whose own marks waybench does not know, such as "<plan>" "</plan>"; '
@@ -263,10 +260,7 @@ OUTPUT = click.Path(allow_dash=True, readable=False)  # opening it says more tha
 
 
 class WholeNumber(click.ParamType[int]):
-    """A whole number, also as 1e9 or 1_000_000.
-
-    `least` is the smallest that is allowed.
-    """
+    """A parameter's type: a whole number of at least `least`, also as 1e9 or 1_000_000."""
 
     name = "number"
 
@@ -277,11 +271,11 @@ class WholeNumber(click.ParamType[int]):
         """Return the whole number of a text such as 500 or 1e9."""
         try:
             # Not by way of a float, which has no whole numbers beyond 2^53; the size of the exponent is bounded.
-            exact = value if isinstance(value, int) else Decimal(str(value).strip()[:40])
-            if not -1 <= exact <= _MOST:
+            exact_value = value if isinstance(value, int) else Decimal(str(value).strip()[:40])
+            if not -1 <= exact_value <= _LARGEST_NUMBER:
                 raise ValueError
-            number = int(exact)
-            if number != exact:
+            number = int(exact_value)
+            if number != exact_value:
                 raise ValueError
         except (ArithmeticError, ValueError):
             self.fail(f"{str(value)[:80]!r} is not a whole number such as 500 or 1e9", param, ctx)

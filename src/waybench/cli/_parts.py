@@ -45,11 +45,11 @@ NO_BUDGET = "none"
 # short ladder; and as much as an optimal player without reasoning needs to the last level, so that no perfect player is
 # stopped. A player that needs all attempts takes many times as much: without a limit, `alicia`, `aqa` and `gtb` with
 # four items each took 3.8 million.
-_LADDER = 1_000_000
+_LEAST_LADDER_BUDGET = 1_000_000
 _LONGEST_NAME = 40  # letters of models' names in a quote
-_UNPAID = ("waybench/", "python:")
-_STEP = 100_000  # budgets are multiples of it
-_checked: set[str] = set()  # models that have answered this process, and need no check before their next part
+_UNPAID_PREFIXES = ("waybench/", "python:")
+_BUDGET_STEP = 100_000  # budgets are multiples of it
+_checked_models: set[str] = set()  # models that have answered this process, and need no check before their next part
 
 
 class RunBudget(NamedTuple):
@@ -81,29 +81,31 @@ def quote_lines(quotes: Iterable["TaskQuote"], models: Sequence[str], prices: Ma
     models, searches, notes = list(dict.fromkeys(models)), list[str](), dict[str, None]()
     rows: list[QuoteRow] = []
     for quote in quotes:
-        by_row: dict[QuoteRow, list[str]] = {}
+        models_by_row: dict[QuoteRow, list[str]] = {}
         for model in models:
             if text := quote.search_text(model):
                 searches.append(text)
             else:
-                by_row.setdefault(quote.row(model, prices.get(model))._replace(model=""), []).append(model)
-        for row, alike in by_row.items():
-            name = f"each of {len(models)} models" if 1 < len(alike) == len(models) else ", ".join(alike)
+                models_by_row.setdefault(quote.row(model, prices.get(model))._replace(model=""), []).append(model)
+        for row, models_of_row in models_by_row.items():
+            name = (
+                f"each of {len(models)} models" if 1 < len(models_of_row) == len(models) else ", ".join(models_of_row)
+            )
             rows.append(row._replace(model=one_line(name, _LONGEST_NAME)))
         notes |= dict.fromkeys(quote.notes)
     if not rows:
         return searches
-    shown = len(QUOTE_COLUMNS) if any(row.dollars for row in rows) else -1
-    table = align_columns([line[:shown] for line in ([*QUOTE_COLUMNS], *map(list, rows))])
+    n_columns = len(QUOTE_COLUMNS) if any(row.dollars for row in rows) else len(QUOTE_COLUMNS) - 1  # without dollars
+    table = align_columns([line[:n_columns] for line in ([*QUOTE_COLUMNS], *map(list, rows))])
     width = min(shutil.get_terminal_size().columns, 120)
     return [*searches, *table.splitlines(), *(line for note in notes for line in textwrap.wrap(note, width))]
 
 
 def price_notes(prices: Prices, models: Sequence[str]) -> list[str]:
     """Return a line on the source of the models' prices, and one on models without a price."""
-    unknown = prices.models_without_price(models)
-    missing = f"no price for {', '.join(unknown)[:200]}: give --price IN/OUT or --prices FILE to see dollars"
-    return [line for line in (prices.source_note(models), missing if unknown else "") if line]
+    unpriced_models = prices.models_without_price(models)
+    warning = f"no price for {', '.join(unpriced_models)[:200]}: give --price IN/OUT or --prices FILE to see dollars"
+    return [line for line in (prices.source_note(models), warning if unpriced_models else "") if line]
 
 
 def run_budget(
@@ -111,7 +113,7 @@ def run_budget(
     entries: Sequence[TaskEntry],
     models: Sequence[str],
     prices: Mapping[str, Price],
-    needed: Mapping[str, float],
+    needed_tokens: Mapping[str, float],
 ) -> RunBudget:
     """Return the budget of a run: the user's, or a default one for tasks of unknown or great length.
 
@@ -119,38 +121,44 @@ def run_budget(
     default, since results decide how long they go on, and tasks with very long episodes, since few who try them mean to
     pay for these; what other tasks spend does not count in it. Embedded players cost nothing.
 
-    `text` is the budget that the user gave, None for none, and `needed` has for each task the least tokens that a
-    default limit has to allow (`TaskQuote.needed`).
+    `text` is the budget that the user gave, None for none, and `needed_tokens` has for each task the least tokens that
+    a default limit has to allow (`TaskQuote.needed`).
     """
-    paid = [model for model in dict.fromkeys(models) if not model.startswith(_UNPAID)]
-    if text == NO_BUDGET or not paid or all(entry.searches for entry in entries):
+    paid_models = [model for model in dict.fromkeys(models) if not model.startswith(_UNPAID_PREFIXES)]
+    if text == NO_BUDGET or not paid_models or all(entry.searches for entry in entries):
         return NO_LIMIT
     if text is not None:
         amount, in_dollars = parse_budget(text)
-        unknown = [model for model in paid if model not in prices] if in_dollars else []
-        if unknown:
-            raise UsageError(
-                f"--budget {text[:40]}: no price for {', '.join(unknown)[:200]}; give --price IN/OUT, or --prices FILE"
-            )
+        unpriced_models = [model for model in paid_models if model not in prices] if in_dollars else []
+        if unpriced_models:
+            names = ", ".join(unpriced_models)[:200]
+            raise UsageError(f"--budget {text[:40]}: no price for {names}; give --price IN/OUT, or --prices FILE")
         return RunBudget(amount, in_dollars)
-    climbing = [entry.name for entry in entries if entry.climb is not None]
-    long = [entry.name for entry in entries if entry.climb is None and entry.name in needed]
-    limited = [*climbing, *long]
-    if not limited:
+    climbing_tasks = [entry.name for entry in entries if entry.climb is not None]
+    long_tasks = [entry.name for entry in entries if entry.climb is None and entry.name in needed_tokens]
+    limited_tasks = [*climbing_tasks, *long_tasks]
+    if not limited_tasks:
         return NO_LIMIT
-    of_model = sum(max(_LADDER, _STEP * ceil(needed.get(name, 0.0) / _STEP)) for name in limited)
-    tokens = of_model * len(paid)
-    is_mixed = len(limited) < len(entries)
-    of_tasks = f" of {', '.join(limited)}" if is_mixed else ""
-    enough = ["enough for an optimal player without reasoning up to the last level"] * bool(climbing)
-    enough += ["as many as shorter episodes take"] * bool(long)
-    whys = [f"{', '.join(climbing)}: climbs as long as the model solves an item of a level."] * bool(climbing)
-    whys += [f"{', '.join(long)}: has episodes of thousands of turns, which parameters can shorten."] * bool(long)
+    tokens_per_model = sum(
+        max(_LEAST_LADDER_BUDGET, _BUDGET_STEP * ceil(needed_tokens.get(name, 0.0) / _BUDGET_STEP))
+        for name in limited_tasks
+    )
+    tokens = tokens_per_model * len(paid_models)
+    is_mixed = len(limited_tasks) < len(entries)
+    tasks_text = f" of {', '.join(limited_tasks)}" if is_mixed else ""
+    amounts = ["enough for an optimal player without reasoning up to the last level"] * bool(climbing_tasks)
+    amounts += ["as many as shorter episodes take"] * bool(long_tasks)
+    reasons = [f"{', '.join(climbing_tasks)}: climbs as long as the model solves an item of a level."] * bool(
+        climbing_tasks
+    )
+    reasons += [f"{', '.join(long_tasks)}: has episodes of thousands of turns, which parameters can shorten."] * bool(
+        long_tasks
+    )
     return RunBudget(
         float(tokens),
-        note=f"{' '.join(whys)} The run stops after {tokens:,} tokens{of_tasks}, "
-        f"{' and '.join(enough)}; --budget 5M or --budget none changes that.",
-        tasks=tuple(limited) if is_mixed else (),
+        note=f"{' '.join(reasons)} The run stops after {tokens:,} tokens{tasks_text}, "
+        f"{' and '.join(amounts)}; --budget 5M or --budget none changes that.",
+        tasks=tuple(limited_tasks) if is_mixed else (),
     )
 
 
@@ -209,13 +217,13 @@ class PartResult:
 
 def split_run(part: RunPart, *, by_task: bool, shards: int = 1) -> list[RunPart]:
     """Return the parts of a run in a fixed order: by task (or all tasks), shard of the items, and model."""
-    sharded = [
+    shards_by_task = [
         [(name, args) for args in split_args_into_shards(find_task(name), args, shards)] for name, args in part.tasks
     ]
     if by_task:
-        groups = [(task,) for tasks in sharded for task in tasks]
+        groups = [(task,) for tasks in shards_by_task for task in tasks]
     else:
-        groups = [tuple(task for task in tasks if task is not None) for tasks in zip_longest(*sharded)]
+        groups = [tuple(task for task in tasks if task is not None) for tasks in zip_longest(*shards_by_task)]
     return [replace(part, tasks=tasks, models=(model,)) for tasks in groups for model in dict.fromkeys(part.models)]
 
 
@@ -246,9 +254,11 @@ def mirrored_part_folder(part: RunPart, warn: Callable[[str], None]) -> Generato
     """Open the local folder in which a part works, mirrored to the folder of the logs, and yield it."""
     from waybench.evaluation._run_journals import resumption_file_filter
 
-    folder, work = StorageFolder(part.out), working_folder(part)
-    with mirror_folder(folder, work, resumption_file_filter(part.tasks, part.models, folder.path_of), warn):
-        yield work
+    log_folder, local_folder = StorageFolder(part.out), working_folder(part)
+    with mirror_folder(
+        log_folder, local_folder, resumption_file_filter(part.tasks, part.models, log_folder.path_of), warn
+    ):
+        yield local_folder
 
 
 def task_loaders(
@@ -276,11 +286,11 @@ def run_part(part: RunPart) -> PartResult:
     notes: list[str] = []
     progress = part.progress()
     try:
-        tasks, more = part_arguments(part)
-        more["check"] = more.get("check", False) and not _checked.issuperset(part.models)
-        with mirrored_part_folder(part, notes.append) as work:
-            unfinished = evaluate(tasks, part.models, work, **more, progress=progress, warn=notes.append)
-        _checked.update(part.models)
+        tasks, arguments = part_arguments(part)
+        arguments["check"] = arguments.get("check", False) and not _checked_models.issuperset(part.models)
+        with mirrored_part_folder(part, notes.append) as folder:
+            unfinished = evaluate(tasks, part.models, folder, **arguments, progress=progress, warn=notes.append)
+        _checked_models.update(part.models)
     except WaybenchError as error:
         return PartResult(notes=(*notes, *progress.notes), error=str(error))
     return PartResult(
@@ -298,6 +308,7 @@ def run_parts(parts: Sequence[RunPart], executor: Executor) -> list[str]:
     ended: set[int] = set()
 
     def running_folders() -> list[Path]:
+        """Return the folders of the parts that have not ended."""
         return [working_folder(part) for index, part in enumerate(parts) if index not in ended]
 
     with report_parts(running_folders, lambda: ended_jobs_text(len(ended), len(parts)), to_stderr):
@@ -306,11 +317,11 @@ def run_parts(parts: Sequence[RunPart], executor: Executor) -> list[str]:
             ended.add(index)
             for note in result.notes:
                 to_stderr(note if note.startswith(part.name) else f"{part.name}: {note}")
-            what = result.error or result.stopped or result.text
-            to_stderr(f"[{len(ended)}/{len(parts)}] {part.name}: {what}")
+            text = result.error or result.stopped or result.text
+            to_stderr(f"[{len(ended)}/{len(parts)}] {part.name}: {text}")
             unfinished += result.unfinished
             if result.error:
                 errors.setdefault(result.error, []).append(part.name)
-    if errors and sum(map(len, errors.values())) == len(parts):
+    if errors and sum(map(len, errors.values())) == len(parts):  # no part could run
         raise UsageError("; ".join(errors))
     return unfinished + [name for names in errors.values() for name in names]

@@ -5,7 +5,6 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,13 +54,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A table or figure with its commands, and the folder of their results."""
+    """A table or figure with its commands, and the folder of their results.
+
+    Attributes:
+        is_repeated: Whether its commands are those of an earlier table, whose results it shows.
+    """
 
     paper: Paper
     table: PaperTable
     folder: Path
     steps: list[Step]
-    is_repeated: bool = False  # its commands are those of an earlier one, whose results it shows
+    is_repeated: bool = False
 
 
 @click.command(epilog=_EXAMPLES)
@@ -89,7 +92,7 @@ def reproduce(
             raise UsageError(f"--all: it runs all tables; leave out {words[0]}")
         options = tuple(words)
         sources = papers() if paper is None else (find_paper(paper),)
-        chosen = [(source, part) for source in sources for part in source.tables]
+        papers_and_tables = [(source, shown_table) for source in sources for shown_table in source.tables]
     elif paper is None:
         for source in papers():
             count = plural(len(source.tables), "table or figure", "tables and figures")
@@ -100,44 +103,46 @@ def reproduce(
         return
     else:
         source = find_paper(paper)
-        chosen = [(source, find_table(source, table))]
-    run_options = [*_model_options(models), *options]
-    entries = _plan_entries(chosen, out, run_options, limit, in_one_folder=every)
+        papers_and_tables = [(source, find_table(source, table))]
+    run_options = [word for model in models or ("MODEL",) for word in ("--model", model)] + list(options)
+    entries = _plan_entries(papers_and_tables, out, run_options, limit, in_one_folder=every)
     if dry_run:
-        for step in (step for entry in entries if not entry.is_repeated for step in entry.steps):
-            click.echo(step.text + (f"  # {step.command.by_hand}" if step.command.by_hand else ""))
+        for entry in entries:
+            for step in entry.steps if not entry.is_repeated else ():
+                click.echo(step.text + (f"  # {step.command.by_hand}" if step.command.by_hand else ""))
         return
-    if not models and any(command.tasks for _, part in chosen for command in part.commands):
+    if not models and any(command.tasks for _, shown_table in papers_and_tables for command in shown_table.commands):
         raise UsageError("no model: name one with --model, or see the commands with --dry-run")
     entries = [replace(entry, steps=[_check_step(step) for step in entry.steps]) for entry in entries]
     steps = [step for entry in entries if not entry.is_repeated for step in entry.steps]
-    playable = [step for step in steps if not step.problem]
-    if not playable and (problems := dict.fromkeys(step.problem for step in steps if not step.is_for_user)):
+    playable_steps = [step for step in steps if not step.problem]
+    if not playable_steps and (problems := dict.fromkeys(step.problem for step in steps if not step.is_for_user)):
         raise UsageError("; ".join(problems))
     for step in steps:
         if step.problem:
             click.echo(f"left out: {step.text}: {step.problem}")
-    if any(step.episodes for step in playable):
-        click.echo(_amount_text(playable, len(models)))
-    failed = [
+    if any(step.episodes for step in playable_steps):
+        click.echo(_amount_text(playable_steps, len(models)))
+    failed_names = [
         _entry_name(entry) for entry in entries if not _reproduce_entry(entry, may_raise=not every, has_title=every)
     ]
     if every:
         left_out = [_entry_name(entry) for entry in entries if any(step.problem for step in entry.steps)]
-        ran = f"{plural(len(entries) - len(failed), 'table or figure', 'tables and figures')} of {len(entries)}"
+        ran = f"{plural(len(entries) - len(failed_names), 'table or figure', 'tables and figures')} of {len(entries)}"
         click.echo(f"\n{ran} ran to the end; with commands left out: {', '.join(left_out) or 'none'}")
-    if failed:
+    if failed_names:
         if every:
-            click.echo(f"not complete: {', '.join(failed)}")
+            click.echo(f"not complete: {', '.join(failed_names)}")
         sys.exit(1)
 
 
 def _entry_name(entry: Entry) -> str:
+    """Return the names of paper and table, such as "gtb table-3"."""
     return f"{entry.paper.name} {entry.table.id}"
 
 
 def _plan_entries(
-    chosen: Sequence[tuple[Paper, PaperTable]],
+    papers_and_tables: Sequence[tuple[Paper, PaperTable]],
     out: Path | None,
     run_options: Sequence[str],
     limit: int | None,
@@ -146,14 +151,17 @@ def _plan_entries(
 ) -> list[Entry]:
     """Return tables with their commands; commands that several tables share run once."""
     entries: list[Entry] = []
-    for paper, table in chosen:
-        needed = paper.name, table.commands
-        same = next((entry for entry in entries if needed == (entry.paper.name, entry.table.commands)), None)
-        if same is not None:
-            entries.append(replace(same, table=table, is_repeated=True))
+    for paper, table in papers_and_tables:
+        shared_key = paper.name, table.commands
+        earlier_entry = next(
+            (entry for entry in entries if shared_key == (entry.paper.name, entry.table.commands)), None
+        )
+        if earlier_entry is not None:
+            entries.append(replace(earlier_entry, table=table, is_repeated=True))
             continue
-        default = DEFAULT_OUT / paper.name / table.id
-        folder = default if out is None else out / paper.name / table.id if in_one_folder else out
+        folder = out or DEFAULT_OUT
+        if out is None or in_one_folder:
+            folder = folder / paper.name / table.id
         steps = [
             Step(command, _command_words(command, paper, table, folder, run_options, limit))
             for command in table.commands
@@ -170,10 +178,6 @@ def _reproduce_entry(entry: Entry, *, may_raise: bool, has_title: bool) -> bool:
     is_complete = _run_steps(steps, entry.folder, may_raise=may_raise)
     click.echo(f"\n{_result_text(entry.paper, entry.table, entry.folder)}")
     return is_complete
-
-
-def _model_options(models: Sequence[str]) -> list[str]:
-    return [*chain.from_iterable(("--model", model) for model in models or ("MODEL",))]
 
 
 def _command_words(
@@ -221,15 +225,15 @@ def _planned_runs(words: Sequence[str]) -> list[tuple[TaskEntry, dict[str, Any]]
     return runs
 
 
-def _amount_text(steps: Sequence[Step], models: int) -> str:
+def _amount_text(steps: Sequence[Step], n_models: int) -> str:
     """Return the number of episodes to run, in words."""
     counts = [count for step in steps for count in step.episodes]
     episodes = sum(count or 0 for count in counts)
     count = plural(episodes, "episode")
     if None in counts:
         count = f"{count} and more" if episodes else "an unknown number of episodes"
-    where = f"in {plural(len(counts), 'run')} of tasks, for each of {plural(models, 'model')}"
-    return f"{count} {where}; an episode takes a request at least"
+    runs_text = f"in {plural(len(counts), 'run')} of tasks, for each of {plural(n_models, 'model')}"
+    return f"{count} {runs_text}; an episode takes a request at least"
 
 
 def _run_steps(steps: Sequence[Step], folder: Path, *, may_raise: bool) -> bool:
@@ -239,14 +243,14 @@ def _run_steps(steps: Sequence[Step], folder: Path, *, may_raise: bool) -> bool:
         WaybenchError: If the first one fails before anything is run and `may_raise`.
     """
     is_complete = True
-    for number, step in enumerate(steps):
+    for index, step in enumerate(steps):
         click.echo(f"\n$ {step.text}")
         for name, text in step.command.files.items():
             make_writable_folder(folder).joinpath(name).write_text(text, encoding="utf-8")
         try:
             is_complete &= not _run_step(step, folder)
         except (WaybenchError, click.ClickException) as error:
-            if may_raise and not number:
+            if may_raise and not index:
                 raise
             message = error.format_message() if isinstance(error, click.ClickException) else str(error)
             click.echo(f"left out: {step.text}: {message}")
@@ -260,8 +264,8 @@ def _run_step(step: Step, folder: Path) -> int:
         words = [*step.words, "--out", str(folder)] if step.command.tasks else step.words
         waybench = click.get_current_context().find_root().command
         return waybench.main(words, prog_name="waybench", standalone_mode=False) or 0
-    except SystemExit as ended:
-        return int(bool(ended.code))
+    except SystemExit as exit_error:
+        return int(bool(exit_error.code))
 
 
 def _paper_text(paper: Paper) -> str:
@@ -286,12 +290,14 @@ def _result_text(paper: Paper, table: PaperTable, folder: Path) -> str:
     levels = by_level(rows)
     spreads = {SETS: spreads_over_sets(levels), ATTEMPTS: spreads_over_attempts(rows)}
     text = published_text(match_published(levels, overall(rows), [(paper, table)], spreads), table.numbers)
-    of_maps = sum(bool(row.cluster) for block in table.published for row in block.rows)
-    numbers = f"{plural(of_maps, 'published number')} of single maps: see data/published.csv of the report."
+    n_map_numbers = sum(bool(row.cluster) for block in table.published for row in block.rows)
+    map_numbers_text = (
+        f"{plural(n_map_numbers, 'published number')} of single maps: see data/published.csv of the report."
+    )
     return "\n".join(
         [
             *([text, ""] if text else []),
-            *([numbers] if of_maps else []),
+            *([map_numbers_text] if n_map_numbers else []),
             f"In the report{f' (waybench report {folder} --published)' if rows else ''}: {table.report}",
             f"How far they can agree: {table.agreement}",
         ]

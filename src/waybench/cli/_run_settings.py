@@ -29,8 +29,8 @@ from waybench.core._replies import join_think_tags
 from waybench.evaluation.tasks import TaskEntry
 
 _POSITIVE = click.IntRange(min=1)
-_FLAGS = ("agent", "probe", "prefix", "limit", "attempts", "precision")  # parameters of tasks
-_GENERATION = ("temperature", "max_tokens", "reasoning_effort", "seed", "max_connections", "max_retries")
+_PARAMETER_OPTIONS = ("agent", "probe", "prefix", "limit", "attempts", "precision")  # parameters of tasks
+_GENERATION_OPTIONS = ("temperature", "max_tokens", "reasoning_effort", "seed", "max_connections", "max_retries")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +170,7 @@ class RunSettings:
 
     def task_parameters(self, budget: str | None) -> dict[str, Json]:
         """Return the parameters of tasks that -T and options give, with the budget of searches."""
-        flags = {name: getattr(self, name) for name in _FLAGS}
+        flags = {name: getattr(self, name) for name in _PARAMETER_OPTIONS}
         tags = self.think_tags and join_think_tags(*self.think_tags)
         return task_parameters(self.parameters, **flags, think_tags=tags, budget=budget)
 
@@ -188,6 +188,7 @@ class RunSettings:
         }
 
     def _layer_numbers(self) -> tuple[int, ...]:
+        """Return the numbers of --layers; none if it is not given."""
         layers = (self.layers or "").split(",") if self.layers else []
         if not all(layer.isdecimal() and layer.isascii() for layer in layers):
             raise UsageError(f"--layers {str(self.layers)[:60]}: give numbers of layers, such as 0,8,16")
@@ -195,7 +196,7 @@ class RunSettings:
 
     def _generation_settings(self) -> dict[str, Json]:
         """Return the model's generation settings, from -G and from their own options."""
-        config = {name: value for name in _GENERATION if (value := getattr(self, name)) is not None}
+        config = {name: value for name in _GENERATION_OPTIONS if (value := getattr(self, name)) is not None}
         others = {name: json_or_text(text) for name, text in read_pairs(self.generation, "-G").items()}
         for name in others:
             if name in config:
@@ -230,8 +231,9 @@ def read_pairs(texts: Iterable[str], flag: str) -> dict[str, Json]:
     """Return the values of texts of the form key=value, with "_" for "-" in keys; strong keys are refused."""
     values = {name.replace("-", "_"): value for name, value in read_assignments(texts, flag, "key=value").items()}
     for name, value in values.items():
-        for key in str(value).split(",") if name.rpartition(".")[2] == "key" else ():
-            refuse_strong_key(key)
+        if name.rpartition(".")[2] == "key":  # also of one task, as TASK.key
+            for key in str(value).split(","):
+                refuse_strong_key(key)
     return values
 
 
@@ -246,13 +248,15 @@ def task_parameters(texts: Iterable[str], **flags: float | str | None) -> dict[s
 
 def parameter_combinations(texts: Iterable[str], parameters: Mapping[str, Json]) -> list[dict[str, Json]]:
     """Return the parameters of each run: all combinations of the values of --each."""
-    several = {name: dict.fromkeys(str(values).split(",")) for name, values in read_pairs(texts, "--each").items()}
-    for name, values in several.items():
+    values_by_name = {
+        name: dict.fromkeys(str(values).split(",")) for name, values in read_pairs(texts, "--each").items()
+    }
+    for name, values in values_by_name.items():
         if name in parameters:
             raise UsageError(f"--each {name} and -T {name} are the same parameter: give one of them")
         if "" in values:
             raise UsageError(f"--each {name}={','.join(values)[:60]}: a value is empty; write it as {name}=one,another")
-    return [dict(zip(several, values, strict=True)) for values in product(*several.values())]
+    return [dict(zip(values_by_name, values, strict=True)) for values in product(*values_by_name.values())]
 
 
 def plan_runs(
@@ -261,39 +265,37 @@ def plan_runs(
     variants: Sequence[Mapping[str, Json]],
     prices: Path | None,
 ) -> tuple[list[tuple[TaskEntry, dict[str, Any]]], list[str]]:
-    """Return the tasks to run, each with its own checked arguments.
+    """Return the tasks to run, each with its checked arguments, and a line for each parameter of some tasks only.
 
     A parameter goes to those of the tasks that have it; one of the form TASK.parameter goes to that task alone.
-
-    `variants` has the parameters of each run, of those of which every value is run, and `prices` is the file of the
-    prices, for tasks that take one.
-
-    Return the runs, and a line for each parameter that went to a part of the tasks only.
+    `variants` has one combination of the values of --each for each run, and `prices` is the file of the prices, for
+    tasks that take one.
     """
     names = dict.fromkeys([*parameters, *(name for variant in variants for name in variant)])
-    takers = {name: list(_tasks_with_parameter(name, entries)) for name in names}
-    for name, tasks in takers.items():
+    tasks_by_parameter = {name: list(_tasks_with_parameter(name, entries)) for name in names}
+    for name, tasks in tasks_by_parameter.items():
         if not tasks:
             raise UsageError(_unknown_parameter_message(name, entries))
     runs: list[tuple[TaskEntry, dict[str, Any]]] = []
     for entry in entries:
         for values in variants:
+            all_values = {**parameters, **values}
             args = {
-                _without_task_name(name, entry): value
-                for name, value in sorted({**parameters, **values}.items(), key=lambda pair: "." in pair[0])
-                if entry in takers[name]
+                _without_task_name(name, entry): all_values[name]
+                for name in sorted(all_values, key=lambda name: "." in name)  # TASK.parameter replaces the general one
+                if entry in tasks_by_parameter[name]
             }
             if prices and "prices" in _option_names(entry):
                 args["prices"] = str(prices)
             run = entry, check_task_args(entry, args)
             if run not in runs:  # a parameter with several values may not be this task's
                 runs.append(run)
-    partial = [
+    notes = [
         f"{name}: only for {', '.join(entry.name for entry in tasks)}"
-        for name, tasks in takers.items()
+        for name, tasks in tasks_by_parameter.items()
         if len(tasks) < len(entries) and "." not in name
     ]
-    return runs, partial
+    return runs, notes
 
 
 def check_task_args(entry: TaskEntry, args: dict[str, Any]) -> dict[str, Any]:
@@ -303,6 +305,7 @@ def check_task_args(entry: TaskEntry, args: dict[str, Any]) -> dict[str, Any]:
 
 
 def _option_names(entry: TaskEntry) -> set[str]:
+    """Return the names of a task's parameters."""
     return {option.name for option in entry.options}
 
 
@@ -312,27 +315,27 @@ def _task_of_parameter(name: str, entries: Sequence[TaskEntry]) -> TaskEntry | N
 
 
 def _without_task_name(name: str, entry: TaskEntry) -> str:
+    """Return "parameter" for "TASK.parameter" of this task; other names unchanged."""
     return name.removeprefix(f"{entry.name.replace('-', '_')}.")
 
 
 def _tasks_with_parameter(name: str, entries: Sequence[TaskEntry]) -> Iterator[TaskEntry]:
     """Yield the tasks to which a parameter (or TASK.parameter) goes; a single task takes any."""
-    named = _task_of_parameter(name, entries)
-    for entry in entries if named is None else [named]:
-        if (
-            _without_task_name(name, entry) in _option_names(entry) or len(entries) == 1
-        ):  # the task itself refuses what it does not know
+    named_task = _task_of_parameter(name, entries)
+    for entry in entries if named_task is None else [named_task]:
+        # A single task refuses what it does not know, with a message of its own.
+        if _without_task_name(name, entry) in _option_names(entry) or len(entries) == 1:
             yield entry
 
 
 def _unknown_parameter_message(name: str, entries: Sequence[TaskEntry]) -> str:
     """Return the message for a parameter that no task has; it suggests similar names."""
-    named = _task_of_parameter(name, entries)
-    if named is not None:
-        named.resolve({_without_task_name(name, named): ""})  # which says what there is
+    named_task = _task_of_parameter(name, entries)
+    if named_task is not None:
+        named_task.resolve({_without_task_name(name, named_task): ""})  # which says what there is
     names = sorted({option for entry in entries for option in _option_names(entry)})
-    close = get_close_matches(name, names, 1)
-    hint = f"did you mean {close[0]}?" if close else "`waybench list TASK` shows a task's parameters"
+    similar_names = get_close_matches(name, names, 1)
+    hint = f"did you mean {similar_names[0]}?" if similar_names else "`waybench list TASK` shows a task's parameters"
     tasks = ", ".join(entry.name for entry in entries)
     return f"-T {name[:60]}: none of the tasks {tasks} has this parameter; {hint}"
 

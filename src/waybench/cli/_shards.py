@@ -21,7 +21,7 @@ from waybench.cli._options import (
     option,
     with_parameters,
 )
-from waybench.cli._output import MOST_SKIPPED, size_text
+from waybench.cli._output import MOST_SKIPPED, size_text, to_stderr
 from waybench.core import Json, UsageError, is_public_key, plural
 from waybench.evaluation.tasks import resolve_environment
 from waybench.ext.scale._executors import Executor, is_on_this_machine
@@ -48,9 +48,9 @@ from waybench.ext.scale.shards._shards import (
 )
 
 SIZE, LARGE_SIZE = 10_000, 100_000  # items of a shard by default; the latter for sets of ten million items or more
-_LARGE = 10_000_000
+_LARGE_SET = 10_000_000
 _SAMPLE, _SAMPLE_SECONDS = 200, 2.0  # items that are made to estimate the rest, and the time that they may take
-_QUIET = 10.0  # seconds between two lines of progress
+_PROGRESS_EVERY = 10.0  # seconds between two lines of progress
 
 
 @dataclass(frozen=True)
@@ -96,109 +96,118 @@ class ShardJob(NamedTuple):
     """One shard to make.
 
     Attributes:
-        made: The shard, if it was there when the jobs were listed: then nothing is left to do.
+        existing: The shard if it existed when the jobs were listed, so that nothing is left to do; else None.
     """
 
     request: Request
     place: str
     items: NumberRange
-    made: Shard | None
+    existing: Shard | None
 
 
 def make_shard(job: ShardJob) -> Shard:
     """Return the shard of a job; write it if it does not exist."""
-    if job.made is not None:
-        return job.made
+    if job.existing is not None:
+        return job.existing
     return write_shard(ShardFolder(job.place), job.items, job.request.rows(job.items), job.request.file_format)
 
 
 def default_shard_size(item_count: int) -> int:
     """Return the default number of items in a shard, for a set of this size."""
-    return LARGE_SIZE if item_count >= _LARGE else SIZE
+    return LARGE_SIZE if item_count >= _LARGE_SET else SIZE
 
 
-def generate_shards(request: Request, folder: str, plan: ShardPlan, engine: Executor, only: int | None = None) -> None:
-    """Write the missing shards of a set (or `only` one of them), and the manifest when all exist."""
+def generate_shards(
+    request: Request, folder: str, plan: ShardPlan, executor: Executor, only_number: int | None = None
+) -> None:
+    """Write the missing shards of a set, or the one with the number `only_number`, and the manifest when all exist."""
     key = request.settings.key_reference
     if (
         key is not None
         and not key.startswith(("env:", "file:"))
-        and not is_on_this_machine(engine)
+        and not is_on_this_machine(executor)
         and not is_public_key(key, resolve_environment(request.env).items.public_key)
     ):
         raise UsageError(f"{PRIVATE_KEY_IN_JOB} --key env:NAME")
     description = _set_description(request, plan)
     store = ShardFolder(folder)
     is_described = has_same_description(store, description)
-    held = count_items_in_manifest(store)
-    if held is not None and held > plan.count:
-        raise UsageError(f"{store.shown} has {held:,} items: give --count {held} or more, or choose another folder")
-    there = finished_shards(store, FORMATS[request.file_format])
-    planned = plan.items_of_shard(only).size if only is not None else plan.count
-    numbers = range(len(plan)) if only is None else [only]
-    items = planned - sum(shard_range.size for shard_range in there if plan.shard_number(shard_range) in numbers)
-    if items:
-        _check_free_space(request, store, plan, items)
+    n_in_manifest = count_items_in_manifest(store)
+    if n_in_manifest is not None and n_in_manifest > plan.count:
+        raise UsageError(
+            f"{store.shown} has {n_in_manifest:,} items: give --count {n_in_manifest} or more, or choose another folder"
+        )
+    shard_by_range = finished_shards(store, FORMATS[request.file_format])
+    n_planned = plan.items_of_shard(only_number).size if only_number is not None else plan.count
+    numbers = range(len(plan)) if only_number is None else [only_number]
+    n_missing_items = n_planned - sum(
+        shard_range.size for shard_range in shard_by_range if plan.shard_number(shard_range) in numbers
+    )
+    if n_missing_items:
+        _check_free_space(request, store, plan, n_missing_items)
     if not is_described:
         write_description(store, description)
     jobs = [
-        ShardJob(request, store.place, shard_range, there.get(shard_range))
+        ShardJob(request, store.place, shard_range, shard_by_range.get(shard_range))
         for shard_range in map(plan.items_of_shard, numbers)
     ]
-    missing = [job for job in jobs if job.made is None]
-    if only is not None:
-        click.echo(f"waybench: shard {only}: items/{make_shard(jobs[0]).name}", err=True)
+    missing = [job for job in jobs if job.existing is None]
+    if only_number is not None:
+        to_stderr(f"waybench: shard {only_number}: items/{make_shard(jobs[0]).name}")
         return
     # Where other processes run jobs, each of them must list the same ones; here, only what is missing is handed over.
-    _make_shards(engine, missing if engine.is_whole else jobs)
-    if not engine.is_whole or (not missing and held == plan.count):
-        if engine.is_whole:
-            click.echo(f"waybench: all {plural(len(plan), 'shard')} are there: nothing to do", err=True)
+    _make_shards(executor, missing if executor.is_whole else jobs)
+    if not executor.is_whole:  # another process finishes the set
         return
-    _finish_set(store, description, plan, engine, FORMATS[request.file_format])
+    if not missing and n_in_manifest == plan.count:
+        to_stderr(f"waybench: all {plural(len(plan), 'shard')} are there: nothing to do")
+        return
+    _finish_set(store, description, plan, executor, FORMATS[request.file_format])
 
 
 def _finish_set(
-    store: ShardFolder, description: Mapping[str, Json], plan: ShardPlan, engine: Executor, ending: str
+    store: ShardFolder, description: Mapping[str, Json], plan: ShardPlan, executor: Executor, ending: str
 ) -> None:
     """Remove superseded shards, count duplicates, and write the manifest."""
-    there = finished_shards(store, ending)
-    lost = sum(plan.items_of_shard(number) not in there for number in range(len(plan)))
-    if lost:
-        raise UsageError(f"{store.shown}: {plural(lost, 'shard')} are gone again: run the same command once more")
-    shards = [there[plan.items_of_shard(number)] for number in range(len(plan))]
-    for shard in there.values():
-        full = plan.items_of_shard(min(max(0, (shard.range.first - plan.start) // plan.size), len(plan) - 1))
-        if shard.range.first == full.first and shard.range.size < full.size:
-            remove_shard(store, shard)  # the last shard of a smaller set, which a full one has replaced
+    shard_by_range = finished_shards(store, ending)
+    n_lost = sum(plan.items_of_shard(number) not in shard_by_range for number in range(len(plan)))
+    if n_lost:
+        raise UsageError(f"{store.shown}: {plural(n_lost, 'shard')} are gone again: run the same command once more")
+    shards = [shard_by_range[plan.items_of_shard(number)] for number in range(len(plan))]
+    for shard in shard_by_range.values():
+        # A shard that begins where a planned one does, but is shorter, was the last one of a smaller set.
+        planned_range = plan.items_of_shard(min(max(0, (shard.range.first - plan.start) // plan.size), len(plan) - 1))
+        if shard.range.first == planned_range.first and shard.range.size < planned_range.size:
+            remove_shard(store, shard)
     store.remove_scratch_folders()
-    count = count_duplicates([store.place], [shards], engine)
+    count = count_duplicates([store.place], [shards], executor)
     write_manifest(store, description, shards, different=count.different)
     size = size_text(sum(shard.bytes for shard in shards))
-    repeated = count.items - count.different
-    click.echo(
+    n_repeated = count.items - count.different
+    to_stderr(
         f"waybench: {count.items:,} items in {plural(len(shards), 'shard')}, {size}; "
-        f"{f'{repeated:,} repeated' if repeated else 'no item twice'}",
-        err=True,
+        f"{f'{n_repeated:,} repeated' if n_repeated else 'no item twice'}"
     )
 
 
-def count_duplicates(places: Sequence[str], shards: Sequence[Sequence[Shard]], engine: Executor) -> Count:
+def count_duplicates(places: Sequence[str], shards: Sequence[Sequence[Shard]], executor: Executor) -> Count:
     """Count the different items in sets, where each range of hashes is one job."""
-    return sum_counts(count for _, count in engine.map(count_distinct_hashes, divide_into_hash_ranges(places, shards)))
+    return sum_counts(
+        count for _, count in executor.map(count_distinct_hashes, divide_into_hash_ranges(places, shards))
+    )
 
 
-def _make_shards(engine: Executor, jobs: Sequence[ShardJob]) -> None:
+def _make_shards(executor: Executor, jobs: Sequence[ShardJob]) -> None:
     """Write shards on an executor, and print the progress."""
     began = last_line = time.monotonic()
-    done, items = 0, sum(job.items.size for job in jobs if job.made is None)
-    for number, (index, _) in enumerate(engine.map(make_shard, jobs), start=1):
-        done += jobs[index].items.size if jobs[index].made is None else 0
+    n_done, n_items = 0, sum(job.items.size for job in jobs if job.existing is None)
+    for n_shards, (index, _) in enumerate(executor.map(make_shard, jobs), start=1):
+        n_done += jobs[index].items.size if jobs[index].existing is None else 0
         now = time.monotonic()
-        if done and now - last_line >= _QUIET:
-            last_line, rate = now, done / (now - began)
-            remaining = rough_duration_text((items - done) / rate)
-            click.echo(f"waybench: {number:,} of {len(jobs):,} shards, {rate:,.0f} items/s, {remaining} left", err=True)
+        if n_done and now - last_line >= _PROGRESS_EVERY:
+            last_line, rate = now, n_done / (now - began)
+            time_left = rough_duration_text((n_items - n_done) / rate)
+            to_stderr(f"waybench: {n_shards:,} of {len(jobs):,} shards, {rate:,.0f} items/s, {time_left} left")
 
 
 def _set_description(request: Request, plan: ShardPlan) -> dict[str, Json]:
@@ -232,20 +241,20 @@ def _set_description(request: Request, plan: ShardPlan) -> dict[str, Json]:
     }
 
 
-def _check_free_space(request: Request, store: ShardFolder, plan: ShardPlan, items: int) -> None:
+def _check_free_space(request: Request, store: ShardFolder, plan: ShardPlan, n_items: int) -> None:
     """Print the estimated size and time of the missing shards; raise a UsageError if they do not fit."""
-    of_file, seconds = _cost_per_item(request, plan)
-    need = (of_file + DIGEST) * items
-    click.echo(
-        f"waybench: {items:,} items in {plural(-(-items // plan.size), 'shard')}: about {size_text(need)} "
-        f"and {rough_duration_text(seconds * items)} of processor time",
-        err=True,
+    bytes_per_item, seconds_per_item = _cost_per_item(request, plan)
+    needed_bytes = (bytes_per_item + DIGEST) * n_items
+    n_shards = -(-n_items // plan.size)  # rounded up
+    to_stderr(
+        f"waybench: {n_items:,} items in {plural(n_shards, 'shard')}: about {size_text(needed_bytes)} "
+        f"and {rough_duration_text(seconds_per_item * n_items)} of processor time"
     )
-    room = store.free_bytes()
-    if room is not None and need > room:
+    free_bytes = store.free_bytes()
+    if free_bytes is not None and needed_bytes > free_bytes:
         raise UsageError(
-            f"{store.shown} needs about {size_text(need)}, and {size_text(room)} are free: choose another folder, or a "
-            "smaller --count"
+            f"{store.shown} needs about {size_text(needed_bytes)}, and {size_text(free_bytes)} are free: choose "
+            "another folder, or a smaller --count"
         )
 
 
@@ -253,18 +262,21 @@ def _cost_per_item(request: Request, plan: ShardPlan) -> tuple[float, float]:
     """Return the bytes and seconds of an item, from a sample of the set."""
     step = max(1, plan.count // _SAMPLE)
     with tempfile.TemporaryDirectory(prefix="waybench-") as folder:
-        began, number = time.process_time(), 0
+        began, n_sampled = time.process_time(), 0
 
         def sampled_rows() -> Iterator[tuple[str, Iterator[str]]]:
-            nonlocal number
+            """Yield the rows of items at equal distances, and count them, until the time for a sample is over."""
+            nonlocal n_sampled
             for first in range(plan.start, plan.start + plan.count, step):
-                number += 1
+                n_sampled += 1
                 yield from request.rows(NumberRange(first, 1))
                 if time.process_time() - began > _SAMPLE_SECONDS:
                     return
 
-        shard = write_shard(ShardFolder(folder), NumberRange(plan.start, number), sampled_rows(), request.file_format)
-    return shard.bytes / number, (time.process_time() - began) / number
+        shard = write_shard(
+            ShardFolder(folder), NumberRange(plan.start, n_sampled), sampled_rows(), request.file_format
+        )
+    return shard.bytes / n_sampled, (time.process_time() - began) / n_sampled
 
 
 def rough_duration_text(seconds: float) -> str:
@@ -275,7 +287,7 @@ def rough_duration_text(seconds: float) -> str:
     return f"{seconds:,.0f} s"
 
 
-_SHARED = ("env", "version", "level", "key")  # what each row of a set has, as its description says
+_COMMON_FIELDS = ("env", "version", "level", "key")  # what each row of a set has, as its description says
 _EXAMPLES = """\b
 waybench shards items/train
 waybench shards s3://bucket/train s3://bucket/test --executor ray --address auto"""
@@ -298,8 +310,8 @@ def shards(
     names = [path.rstrip("/") for path in places]
     if len(set(names)) < len(names):
         raise UsageError("a folder is named twice: name each once")
-    engine = chosen_executor(executor_name or "processes", address)
-    if engine is None or not engine.is_whole:
+    executor = chosen_executor(executor_name or "processes", address)
+    if executor is None or not executor.is_whole:
         raise UsageError("the counts of all parts are needed here: use --executor processes or ray")
     paths: list[str] = []
     sets: list[list[Shard]] = []
@@ -307,16 +319,18 @@ def shards(
     for name in names:
         store = ShardFolder(name)
         paths.append(store.place)
-        manifest, members = read_manifest(store)
-        sets.append(members)
+        manifest, shards_of_set = read_manifest(store)
+        sets.append(shards_of_set)
         if quick:
-            problems = _size_problems(store, members)
+            problems = _size_problems(store, shards_of_set)
         else:
-            problems = _content_problems(store.place, manifest, members, engine)
+            problems = _content_problems(store.place, manifest, shards_of_set, executor)
         all_problems += [f"{name}/{problem}" for problem in problems]
-        items = f"{sum(shard.range.size for shard in members):,} items in {plural(len(members), 'shard')}"
-        state = plural(len(problems), "problem") if problems else "sizes agree" if quick else "verified"
-        click.echo(f"{name}: {items}, {size_text(sum(shard.bytes for shard in members))}: {state}")
+        items_text = (
+            f"{sum(shard.range.size for shard in shards_of_set):,} items in {plural(len(shards_of_set), 'shard')}"
+        )
+        state_text = plural(len(problems), "problem") if problems else "sizes agree" if quick else "verified"
+        click.echo(f"{name}: {items_text}, {size_text(sum(shard.bytes for shard in shards_of_set))}: {state_text}")
     for problem in all_problems[:MOST_SKIPPED]:
         click.echo(problem)
     if len(all_problems) > MOST_SKIPPED:
@@ -324,20 +338,20 @@ def shards(
     if all_problems:
         click.echo("remove these files, and generate the set again: what is left is kept")
         sys.exit(1)
-    count = count_duplicates(paths, sets, engine)
+    count = count_duplicates(paths, sets, executor)
     click.echo(f"{count.items:,} items, {count.different:,} different, {count.items - count.different:,} repeated")
     if len(names) > 1:
-        for name, different in zip(names, count.of_sets, strict=True):
-            click.echo(f"  {name}: {different:,} different")
+        for name, n_different in zip(names, count.of_sets, strict=True):
+            click.echo(f"  {name}: {n_different:,} different")
         click.echo(f"  in two or more sets: {count.shared:,}")
 
 
-def _content_problems(folder: str, manifest: dict[str, Json], shards: Sequence[Shard], engine: Executor) -> list[str]:
+def _content_problems(folder: str, manifest: dict[str, Json], shards: Sequence[Shard], executor: Executor) -> list[str]:
     """Return the problems of shards whose content differs from the manifest."""
-    described = cast("dict[str, Json]", manifest["set"])
-    expected = tuple((name, described[name]) for name in _SHARED)
+    description = cast("dict[str, Json]", manifest["set"])
+    expected = tuple((name, description[name]) for name in _COMMON_FIELDS)
     jobs = [ShardCheck(folder, shard, expected) for shard in shards]
-    results = dict(engine.map(problem_of_shard, jobs))
+    results = dict(executor.map(problem_of_shard, jobs))
     return [problem for index in sorted(results) if (problem := results[index]) is not None]
 
 
