@@ -47,7 +47,7 @@ def test_the_demonstration_shows_its_replies(command: Command, monkeypatch: pyte
     # The embedded players' part has tests of its own.
     monkeypatch.setattr(_run, "DEMO", {"mango_destination": DEMO["mango_destination"]})
     monkeypatch.setattr(_run, "PLAYERS", ("null", "oracle"))
-    monkeypatch.setattr(_run, "SEARCHED", ("noisy-0.1",))
+    monkeypatch.setattr(_run, "SEARCHING_PLAYERS", ("noisy-0.1",))
     few = {
         "alicia": {**DEMO_MODEL["alicia"], "limit": 2},
         "mango_destination": {**DEMO_MODEL["mango_destination"], "worlds": 1},

@@ -100,7 +100,7 @@ def test_a_server_says_how_long_to_wait(waits: list[float]) -> None:
 
 
 def test_the_check_repeats_a_request_only_after_its_own_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_preflight, "_WAITS", (0.0, 0.0))
+    monkeypatch.setattr(_preflight, "_RETRY_WAITS", (0.0, 0.0))
     with model_server(lambda messages, before: FAILURES["500"]) as server:
         with pytest.raises(UsageError, match="answers with status 500"):
             check_models([open_model(MODEL, server.url, {})])

@@ -32,7 +32,7 @@ def read_and_played(metadata: Any) -> EpisodeRecord:
 @pytest.mark.parametrize(("task", "level"), [("horizon_maze", 7), ("horizon_textmap", 2)])
 def test_each_length_asks_the_same_items(task: str, level: int) -> None:
     found = plan(task, axis="context_length", level=level, longest_context=30)
-    assert found.strata[-1].at == 27
+    assert found.strata[-1].difficulty == 27
     for each in (found.strata[0], found.strata[-1]):
         item, at = each.item(3)
         assert each.options == {"context_tokens": at * 1000}

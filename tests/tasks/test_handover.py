@@ -32,13 +32,13 @@ def played(metadata: Any, player: str) -> EpisodeRecord:
 
 def test_each_level_leaves_as_many_steps_on_items_of_one_level() -> None:
     found = plan(axis="steps_left", level=10)
-    assert [each.at for each in found.strata][:6] == [1, 2, 3, 4, 6, 8]
+    assert [each.difficulty for each in found.strata][:6] == [1, 2, 3, 4, 6, 8]
     for each in found.strata:
         item, at = each.item(0)
         options = {**found.options, **each.options}
         episode: Episode[Any, Any, Any] = Episode(found.environment, item, options)
         whole = count_oracle_steps(episode)
-        assert item.level == 10 and at == each.at
+        assert item.level == 10 and at == each.difficulty
         assert len(episode.turns) == whole - at > 0
         assert found.axis.of(episode.record()) == at
 
@@ -46,13 +46,13 @@ def test_each_level_leaves_as_many_steps_on_items_of_one_level() -> None:
 @pytest.mark.slow
 def test_random_steps_come_after_good_ones_where_the_oracle_can_still_succeed() -> None:
     found = plan("horizon_maze_explore", axis="random_steps", level=7, first_steps=3)
-    assert [each.at for each in found.strata][:2] == [1, 2]
+    assert [each.difficulty for each in found.strata][:2] == [1, 2]
     for each in found.strata:
-        assert each.options == {"prefix": f"oracle:3+random:{each.at:g}"}
+        assert each.options == {"prefix": f"oracle:3+random:{each.difficulty:g}"}
         item, _ = each.item(0)
         record = play_to_end(found.environment, item, policy("oracle"), {**found.options, **each.options}).record()
         assert found.environment.difficulty.is_success(record)
-        assert found.axis.of(record) == each.at
+        assert found.axis.of(record) == each.difficulty
 
 
 def test_a_search_finds_how_many_steps_a_player_can_do() -> None:

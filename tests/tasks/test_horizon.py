@@ -62,7 +62,7 @@ def play(source: HorizonSearch, player: str, *, last_first: bool = False) -> lis
 @pytest.mark.parametrize("name", ENTRIES)
 def test_every_family_can_be_searched(name: str) -> None:
     plan = horizon_config(ENTRIES[name], given(name, most=12, batch=6))
-    places = [stratum.at for stratum in plan.strata]
+    places = [stratum.difficulty for stratum in plan.strata]
     assert places == sorted(places) and len(places) >= 3
     assert all(stratum.tokens.input > 0 and stratum.tokens.output > 0 for stratum in plan.strata)
     done = play(HorizonSearch(plan), "oracle")
@@ -121,7 +121,7 @@ def test_a_player_known_by_construction_is_found() -> None:
     """It solves a maze with the probability of no error in so many steps."""
     plan = horizon_config(ENTRIES["horizon_maze"], given("horizon_maze", requests=1, precision=0.2, hardest=101))
     done = play(HorizonSearch(plan), "noisy-0.1")
-    seeker = Seeker(plan.rule, plan.strata[0].at, plan.strata[-1].at)
+    seeker = Seeker(plan.rule, plan.strata[0].difficulty, plan.strata[-1].difficulty)
     trials = [Trial(ended.metadata["level"], ended.store["waybench"]["end"] == End.SOLVED, None, 1.0) for ended in done]
     horizon = seeker.state(trials).horizon
     assert horizon.low < 9.14 < horizon.high  # where the mean of `noisy_success` is a half

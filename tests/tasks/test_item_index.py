@@ -65,7 +65,7 @@ def logged(done: list[tuple[str, EpisodeRecord, dict[str, Any]]]) -> list[Logged
 def test_items_are_sorted_by_their_own_difficulty(file: str) -> None:
     found = plan(difficulty_index=file)
     assert len(found.strata) > 10
-    assert all(stratum.left is not None and stratum.left >= 20 for stratum in found.strata)
+    assert all(stratum.n_items is not None and stratum.n_items >= 20 for stratum in found.strata)
     for stratum in found.strata:
         for number in range(3):
             item, at = stratum.item(number)
@@ -75,7 +75,7 @@ def test_items_are_sorted_by_their_own_difficulty(file: str) -> None:
             # log2(1 + steps) less what is usual, and a unit of it is worth two doublings of the level.
             usual = (1 + steps) / (2**0.8 * item.level)
             assert at == pytest.approx(item.level * usual**2, rel=0.02)
-            assert 0.75 * stratum.at < at < 1.35 * stratum.at
+            assert 0.75 * stratum.difficulty < at < 1.35 * stratum.difficulty
 
 
 def test_the_search_is_the_same_again_and_its_description_says_what_it_went_by(file: str) -> None:
@@ -90,10 +90,10 @@ def test_the_search_is_the_same_again_and_its_description_says_what_it_went_by(f
     trials = [
         Trial(found.axis.of(record) or 0.0, DFS.difficulty.is_success(record), None, 1.0) for _, record, _ in done
     ]
-    state = Seeker(found.rule, found.strata[0].at, found.strata[-1].at).state(trials)
+    state = Seeker(found.rule, found.strata[0].difficulty, found.strata[-1].difficulty).state(trials)
     assert (searched.value, searched.low, searched.high) == state.horizon
     assert ", items by difficulty index " in search_results_text([searched])
-    assert searched.stop == state.stop_reason(found.strata[0].at, found.strata[-1].at) != ""
+    assert searched.stop == state.stop_reason(found.strata[0].difficulty, found.strata[-1].difficulty) != ""
     # It is another setting than a search by levels, and on the same axis.
     assert dict(searched.group.options)["difficulty_index"] == ItemIndex.read(TERMS, ["minimum"]).digest
     assert {each.axis for each in horizons(all_rows)} >= {"nodes"} and searched.axis == "nodes"
@@ -123,8 +123,8 @@ def test_another_content_is_another_task(file: str, tmp_path: Path) -> None:
     inline = parameters(file)["difficulty_index"]
     assert json.loads(inline) == TERMS
     assert parameters(inline) == parameters(file)
-    assert [each.at for each in plan(difficulty_index=inline).strata] == [
-        each.at for each in plan(difficulty_index=file).strata
+    assert [each.difficulty for each in plan(difficulty_index=inline).strata] == [
+        each.difficulty for each in plan(difficulty_index=file).strata
     ]
 
 

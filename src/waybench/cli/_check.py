@@ -18,7 +18,7 @@ from waybench.testing import ENVIRONMENT_CHECKS, LEVEL_CHECKS, Breach, find_brea
 
 PATIENCE = 60.0  # seconds of one check, after which it is taken for one that never ends
 _LONGEST_REPLY = 200  # characters
-_LISTED = 5  # checks, of more only the first three
+_MOST_NAMES, _SHOWN_NAMES = 5, 3  # checks that are all named, and those that are named of more
 _EXAMPLES = """\b
 waybench check FAMILY/VARIANT
 waybench check compass.py
@@ -42,7 +42,7 @@ def check(
     MODULE:NAME. For each failure you read the check, the item, the reply, what is wrong, the line of your code and what
     to do. The exit status is 1 if a check fails.
     """
-    began, name, count = time.monotonic(), env, 1
+    start_time, name, n_checks = time.monotonic(), env, 1
     try:
         environment, module = find_environment_and_module(env)
     except UsageError:
@@ -55,43 +55,47 @@ def check(
         for level in levels:
             if level not in environment.items.sample_levels:
                 environment.source(level=level)  # which refuses a level that does not exist
-        count = len(ENVIRONMENT_CHECKS) + len(levels) * len(LEVEL_CHECKS)
+        n_checks = len(ENVIRONMENT_CHECKS) + len(levels) * len(LEVEL_CHECKS)
         breaches = [
             *_entry_breaches(environment, module),
             *find_breaches(environment, levels, family=_other_environments_of_family(environment), seconds=PATIENCE),
         ]
-    seconds = time.monotonic() - began
+    seconds = time.monotonic() - start_time
     if as_json:
         failures = [_breach_json(breach, verbose=verbose) for breach in breaches]
-        click.echo(dumps({"env": name, "levels": list(levels), "checks": count, "failures": failures}))
+        click.echo(dumps({"env": name, "levels": list(levels), "checks": n_checks, "failures": failures}))
     else:
         for breach in breaches:
             click.echo(_breach_text(breach, verbose=verbose) + "\n")
-        at = f" at level {', '.join(map(str, levels))}" if levels else ""
-        found = plural(len(breaches), "problem") if breaches else "no problem"
-        click.echo(f"{name}: {found} in {plural(count, 'check')}{at} ({seconds:.1f} s)")
+        levels_text = f" at level {', '.join(map(str, levels))}" if levels else ""
+        problems_text = plural(len(breaches), "problem") if breaches else "no problem"
+        click.echo(f"{name}: {problems_text} in {plural(n_checks, 'check')}{levels_text} ({seconds:.1f} s)")
     sys.exit(1 if breaches else 0)
 
 
 def _other_environments_of_family(environment: AnyEnvironment) -> list[AnyEnvironment]:
     """Return the other environments whose ids begin with the same family."""
     family = environment.id.partition("/")[0]
-    ids = [
-        entry.id for entry in registry.entries if entry.id.partition("/")[0] == family and entry.id != environment.id
-    ]
-    return [registry.load(id_) for id_ in ids]
+    ids = [entry.id for entry in registry.entries if entry.id.partition("/")[0] == family]
+    return [registry.load(id_) for id_ in ids if id_ != environment.id]
 
 
 def _entry_breaches(environment: AnyEnvironment, module: ModuleType | None) -> list[Breach]:
     """Return the breach of a module whose `entry` does not fit its environment; none without an `entry`."""
-    declared: Any = getattr(module, "entry", None)
+    entry_or_function: Any = getattr(module, "entry", None)
     try:
-        entry = declared() if callable(declared) else declared
-        named = getattr(module, entry.target.rpartition(":")[2], environment) if isinstance(entry, Entry) else None
-        if isinstance(entry, Entry) and named is environment and (difference := entry_mismatch(entry, environment)):
+        entry = entry_or_function() if callable(entry_or_function) else entry_or_function
+        named_environment = (
+            getattr(module, entry.target.rpartition(":")[2], environment) if isinstance(entry, Entry) else None
+        )
+        if (
+            isinstance(entry, Entry)
+            and named_environment is environment
+            and (difference := entry_mismatch(entry, environment))
+        ):
             raise WaybenchError(difference)
     except Exception as error:  # it is somebody's code
-        location = location_in_environment(error) or location_of_definition(declared)
+        location = location_in_environment(error) or location_of_definition(entry_or_function)
         problem, _, advice = str(error).rpartition(": ") if isinstance(error, WaybenchError) else ("", "", "")
         problem = problem or f"entry {exception_text(error)}"
         advice = f"{advice[0].upper()}{advice[1:]}." if advice else "Return an Entry."
@@ -110,25 +114,28 @@ def _import_breach(error: Exception) -> Breach:
 
 def _breach_text(breach: Breach, *, verbose: bool) -> str:
     """Return a breach for the terminal: a heading, then a line for each known detail."""
-    where = [f"level {breach.level}"] if breach.level is not None else []
-    where += [f"item {breach.item}"] if breach.item else []
+    places = [f"level {breach.level}"] if breach.level is not None else []
+    places += [f"item {breach.item}"] if breach.item else []
     location = breach.location
+    function = f" ({location.function})" if location and location.function else ""
     lines = {
         "reply": None if breach.reply is None else repr(_shorten_reply(breach.reply)),
         "wrong": " ".join(breach.problem.split()),
-        "where": location
-        and f"{location.path}:{location.line}" + (f" ({location.function})" * bool(location.function)),
+        "where": location and f"{location.path}:{location.line}{function}",
         "to do": breach.advice,
         "also": breach.also and f"the same in {_names_text(breach.also)}",
     }
     rows = [f"  {click.style(f'{name}:', bold=True)} {line}" for name, line in lines.items() if line]
     rows += [breach.traceback.rstrip()] if verbose else []
     heading = click.style(f"FAILED {breach.check}", fg="red", bold=True)
-    return "\n".join([heading + (f" ({', '.join(where)})" if where else ""), *rows])
+    return "\n".join([heading + (f" ({', '.join(places)})" if places else ""), *rows])
 
 
 def _names_text(names: tuple[str, ...]) -> str:
-    return ", ".join(names) if len(names) <= _LISTED else f"{', '.join(names[:3])} and {len(names) - 3} more"
+    """Return names of checks as text, of many only the first ones."""
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(names[:_SHOWN_NAMES])} and {len(names) - _SHOWN_NAMES} more"
 
 
 def _shorten_reply(text: str) -> str:

@@ -26,10 +26,10 @@ DATASET = "dataset"
 
 
 def write_dataset(names: Sequence[str], out: Path, options: TaskSetOptions, *, dataset: str, answers: bool) -> None:
-    """Write the public sets of some tasks as a data set.
+    """Write the public sets of some tasks as a data set of the Hub; each task is one of its configurations.
 
-    Each task is a config. The folder is new or empty, `dataset` is the name on the Hub for the card ("" if there is
-    none yet), and with `answers` the instances, proofs and answers are written, too.
+    The folder is new or empty, `dataset` is the name on the Hub for the card ("" if there is none yet), and with
+    `answers` the instances, proofs and answers are written, too.
 
     Raises:
         UsageError: If a task searches, its items are not those of a public set, or the folder cannot be written.
@@ -49,23 +49,21 @@ def write_dataset(names: Sequence[str], out: Path, options: TaskSetOptions, *, d
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out}: the folder is not empty; give a new one")
     args = read_assignments(options.parameters, "-T", "key=value")
-    checked = {name: _check_dataset_arguments(task, args) for name, task in tasks.items()}
+    args_by_task = {name: _check_dataset_arguments(task, args) for name, task in tasks.items()}
     try:
-        configs = [_write_config(tasks[name], checked[name], out, answers=answers) for name in tasks]
-    except BaseException:  # no part of a set
+        configs = [_write_config(tasks[name], args_by_task[name], out, answers=answers) for name in tasks]
+    except BaseException:  # an incomplete set is of no use
         shutil.rmtree(out, ignore_errors=True)
         raise
     command = ["waybench", "export", *tasks, "--format", DATASET, "--out", out.name]
     command += [word for text in options.parameters for word in ("-T", text)]
     command += ["--dataset", dataset] if dataset else []
     command += ["--answers"] if answers else []
-    write_files(
-        out,
-        dataset_files(out, configs, dataset=dataset or out.name, answers=answers, command=shlex.join(command)),
-    )
-    items = sum(config.n_items for config in configs)
+    files = dataset_files(out, configs, dataset=dataset or out.name, answers=answers, command=shlex.join(command))
+    write_files(out, files)
+    n_items = sum(config.n_items for config in configs)
     click.echo(
-        f"export: {plural(items, 'item')} of {plural(len(configs), 'task')} in {out}, "
+        f"export: {plural(n_items, 'item')} of {plural(len(configs), 'task')} in {out}, "
         f"with{'' if answers else 'out'} answers"
     )
 
@@ -77,10 +75,10 @@ def _check_dataset_arguments(task: TaskEntry, args: Mapping[str, Any]) -> Mappin
     for name in ("key", "shard"):
         if args.get(name) is not None:
             raise UsageError(f"-T {name}: data sets hold whole public sets; leave it out")
-    checked = task.resolve(args)
-    if any(dataset.name != GENERATED for dataset in chosen_datasets(task.parts, checked)):
+    resolved = task.resolve(args)
+    if any(dataset.name != GENERATED for dataset in chosen_datasets(task.parts, resolved)):
         raise UsageError(f"{task.name}: data sets hold public sets that waybench draws; leave -T source out")
-    return checked
+    return resolved
 
 
 def _write_config(task: TaskEntry, args: Mapping[str, Any], out: Path, *, answers: bool) -> "DatasetConfig":
@@ -93,10 +91,10 @@ def _write_config(task: TaskEntry, args: Mapping[str, Any], out: Path, *, answer
     items: list[Item[Any]] = []
     environments: dict[str, int] = {}
     with open_line_writer(path, "parquet") as write:
-        for played in items_of_all_levels(task, args):
-            write(_item_row_json(task, played, answers=answers))
-            items.append(played.item)
-            environments[played.environment.id] = played.environment.version
+        for task_item in items_of_all_levels(task, args):
+            write(_item_row_json(task, task_item, answers=answers))
+            items.append(task_item.item)
+            environments[task_item.environment.id] = task_item.environment.version
     defaults = {option.name: option.default for option in task.options}
     return DatasetConfig(
         task=task,
@@ -121,8 +119,8 @@ def _item_row_json(task: TaskEntry, task_item: TaskItem, *, answers: bool) -> st
     instance, examples = row.pop("instance"), row.pop("examples", [])
     row["canary"] = CANARY
     if answers:
-        solved = play_to_end(environment, item, policy("oracle"), dict(task_item.options))
-        replies = [turn.reply for turn in solved.turns if not turn.prefix]
+        solution = play_to_end(environment, item, policy("oracle"), dict(task_item.options))
+        replies = [turn.reply for turn in solution.turns if not turn.prefix]
         answer = replies[0] if len(replies) == 1 else dumps(replies)
         row |= {"instance": instance, "examples": examples, "proof": dict(item.proof), "answer": answer}
     return dumps(row)

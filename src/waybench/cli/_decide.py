@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from waybench.results.comparisons._decisions import DecisionPlan
     from waybench.results.stats import PowerAssumptions
 
-_UNLIKE = 0.3  # share of items on which two models differ: about the median of real pairs
-_ICC = 0.2  # correlation of their differences at items of one cluster
+_DISAGREEMENT = 0.3  # share of items on which two models differ: about the median of real pairs
+_CLUSTER_CORRELATION = 0.2  # correlation of their differences at items of one cluster
 _DIFFERENCES = (0.3, 0.2, 0.1)
-_PLANNED = (*_DIFFERENCES, 0.05, 0.0)
-_MARGIN = 0.05
-_CONNECTIONS = 10  # of most providers
+_PLANNED_DIFFERENCES = (*_DIFFERENCES, 0.05, 0.0)
+_DEFAULT_MARGIN = 0.05
+_DEFAULT_CONNECTIONS = 10  # of most providers
 
 
-def comparison_settings(settings: RunSettings, runs: int) -> "ComparisonSettings | None":
+def comparison_settings(settings: RunSettings, n_runs: int) -> "ComparisonSettings | None":
     """Return the settings of a run that plays until its models are told apart; None for a run of all items.
 
-    `runs` is the number of tasks with their parameters, whose decisions belong together.
+    `n_runs` is the number of tasks with their parameters, whose decisions belong together.
 
     Raises:
         UsageError: If the options contradict each other.
@@ -40,11 +40,11 @@ def comparison_settings(settings: RunSettings, runs: int) -> "ComparisonSettings
         raise UsageError("--until decided: the models of a comparison wait for each other; leave out --executor")
     comparison = ComparisonSettings(
         models=settings.models,
-        margin=settings.margin or _MARGIN,
-        tasks=runs,
+        margin=settings.margin or _DEFAULT_MARGIN,
+        tasks=n_runs,
         over=settings.over or ITEMS,
         max_items=settings.max_items,
-        window=settings.max_connections or _CONNECTIONS,
+        window=settings.max_connections or _DEFAULT_CONNECTIONS,
     )
     if len(comparison.players) < 2:
         raise UsageError("--until decided: give at least two models to compare, as in --model A --model B")
@@ -62,7 +62,7 @@ def decision_plans(
     from waybench.evaluation.tasks._stream import task_stream
     from waybench.results.comparisons._decisions import DecisionPlan
 
-    plans: list[tuple[DecisionPlan, TaskStream]] = []
+    plans_and_streams: list[tuple[DecisionPlan, TaskStream]] = []
     for entry, args in runs:
         stream = task_stream(entry, resolve_key(entry.resolve(args)), comparison.over, comparison.max_items)
         plan = DecisionPlan(
@@ -74,28 +74,31 @@ def decision_plans(
             models=comparison.players,
             rule=comparison.rule,
         )
-        plans.append((plan, stream))
-    return plans
+        plans_and_streams.append((plan, stream))
+    return plans_and_streams
 
 
 def plan_text(plan: "DecisionPlan", stream: "TaskStream") -> str:
     """Return a line for the user on how many items a comparison may take."""
     from waybench.results.stats._sequential import forecast_decisions
 
-    rule, size = plan.rule, len(stream.unit(0))
-    what = f"{plan.task}: plays until {len(plan.models)} models are told apart or tied within {rule.margin:g}"
-    most = f"{what}, at most {plural(plan.limit, plan.unit)} each"
+    rule, n_items = plan.rule, len(stream.unit(0))
+    opening = f"{plan.task}: plays until {len(plan.models)} models are told apart or tied within {rule.margin:g}"
+    limit_text = f"{opening}, at most {plural(plan.limit, plan.unit)} each"
     if len(plan.models) > 2:
-        return f"{most}; the decision is {plan.population}."
+        return f"{limit_text}; the decision is {plan.population}."
     # A round over levels says more than its number of items; that it says as much as one is on the safe side.
-    items = size if rule.clusters else 1
-    counts = [forecast_decisions(rule, _UNLIKE, delta, plan.limit, size=items, icc=_ICC) for delta in _DIFFERENCES]
-    usual = ", ".join(f"{count.units:.0f}" for count in counts)
-    differences = ", ".join(f"{delta:g}" for delta in _DIFFERENCES)
-    of_items = f" of about {plural(size, 'item')}" if size > 1 else ""
+    cluster_size = n_items if rule.clusters else 1
+    forecasts = [
+        forecast_decisions(rule, _DISAGREEMENT, difference, plan.limit, size=cluster_size, icc=_CLUSTER_CORRELATION)
+        for difference in _DIFFERENCES
+    ]
+    usual_units = ", ".join(f"{forecast.units:.0f}" for forecast in forecasts)
+    differences = ", ".join(f"{difference:g}" for difference in _DIFFERENCES)
+    items_text = f" of about {plural(n_items, 'item')}" if n_items > 1 else ""
     return (
-        f"{most}{of_items}; about {usual} where one is better by {differences} and they differ on "
-        f"{100 * _UNLIKE:.0f} % of the items; the decision is {plan.population}."
+        f"{limit_text}{items_text}; about {usual_units} where one is better by {differences} and they differ on "
+        f"{100 * _DISAGREEMENT:.0f} % of the items; the decision is {plan.population}."
     )
 
 
@@ -128,21 +131,27 @@ def items_until_decided_text(
             "--until decided: the pilot's scores are graded; give --disagree, the share of items at which two models "
             "differ, and no pilot"
         )
-    margin, size = margin or _MARGIN, max(round(assumptions.size), 1)
+    margin, size = margin or _DEFAULT_MARGIN, max(round(assumptions.size), 1)
     if margin > MOST_MARGIN:
         raise UsageError(f"--tie {margin:g}: the margin of a comparison that ends early is at most {MOST_MARGIN:g}")
-    most = limit or MOST_UNITS
+    max_items = limit or MOST_UNITS
     rule = DecisionRule(margin=margin, tasks=tasks, clusters=size > 1)
+    # From the design effect of clusters of equal size, 1 + (size - 1) * icc.
     icc = min(max((assumptions.effect - 1) / (size - 1), 0.0), 1.0) if size > 1 else 0.0
     lines = [assumptions.name] if assumptions.name else []
-    lines.append(f"Until two models are told apart or tied within {margin:g}, at most {most:,} items each:")
-    for delta in _PLANNED:
+    lines.append(f"Until two models are told apart or tied within {margin:g}, at most {max_items:,} items each:")
+    for difference in _PLANNED_DIFFERENCES:
         forecast = forecast_decisions(
-            rule, max(assumptions.disagree(delta), delta), delta, max(most // size, 1), size=size, icc=icc
+            rule,
+            max(assumptions.disagree(difference), difference),
+            difference,
+            max(max_items // size, 1),
+            size=size,
+            icc=icc,
         )
-        what = f"a difference of {delta:g}" if delta else "equal models"
+        case_text = f"a difference of {difference:g}" if difference else "equal models"
         lines.append(
-            f"  {what}: about {forecast.units * size:,.0f} items, at most {forecast.most * size:,} in nine of ten "
+            f"  {case_text}: about {forecast.units * size:,.0f} items, at most {forecast.most * size:,} in nine of ten "
             f"runs; decided, and rightly, in {100 * forecast.right:.0f} %"
         )
     lines.append(f"  {'from the pilot' if assumptions.name else 'assumed'}: {assumptions.description}")

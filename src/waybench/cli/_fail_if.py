@@ -69,26 +69,35 @@ def tally_tasks(
     """
     pairs = {(pair.first.model, pair.second.model) for pair in comparisons}
     pairs |= {(ratio.first.model, ratio.second.model) for ratio in ratios}
-    has_others = len(pairs) > 1 and any(first != other for first, other in pairs)
-    if has_others or any(len(decision.plan.models) > 2 for decision in decisions):
+    has_other_models = len(pairs) > 1 and any(first != other for first, other in pairs)
+    if has_other_models or any(len(decision.plan.models) > 2 for decision in decisions):
         raise UsageError("--fail-if and --markdown are of one model beside another: name A and B")
 
     def task_label(name: str, model: str) -> str:
+        """Return a task's name, with the model if there are several."""
         return f"{model}: {name}" if len(pairs) > 1 else name
 
-    signs = {Verdict.FIRST: "worse", Verdict.SECOND: "better", Verdict.TIED: "tied"}
-    verdicts = [(task_label(pair.name, pair.first.model), signs.get(pair.verdict, "unsure")) for pair in comparisons]
-    of_items = {(pair.first.model, pair.first.task) for pair in comparisons}
-    verdicts += [
+    result_by_verdict = {Verdict.FIRST: "worse", Verdict.SECOND: "better", Verdict.TIED: "tied"}
+    results = [
+        (task_label(pair.name, pair.first.model), result_by_verdict.get(pair.verdict, "unsure")) for pair in comparisons
+    ]
+    compared_on_items = {(pair.first.model, pair.first.task) for pair in comparisons}
+    results += [
         (
             task_label(ratio.first.task, ratio.first.model),
+            # The side with the larger horizon is the better one: 1 is A, -1 is B.
             "unsure" if ratio.depends else {1: "worse", -1: "better"}.get(ratio.larger, "unsure"),
         )
         for ratio in ratios
-        if (ratio.first.model, ratio.first.task) not in of_items
+        if (ratio.first.model, ratio.first.task) not in compared_on_items
     ]
-    verdicts += [(decision.plan.task, _decision_result(decision, second)) for decision in decisions]
-    return Tally(*([one_line(name, LONGEST) for name, kind in verdicts if kind == wanted] for wanted in Tally._fields))
+    results += [(decision.plan.task, _decision_result(decision, second)) for decision in decisions]
+    return Tally(
+        *(
+            [one_line(name, LONGEST) for name, result in results if result == tally_field]
+            for tally_field in Tally._fields
+        )
+    )
 
 
 def _decision_result(decision: Decision, second: str) -> str:
@@ -104,7 +113,8 @@ def write_markdown(
     path: str, outcomes: Sequence[Outcome], comparisons: Sequence[Comparison], tally: Tally, failure: str
 ) -> None:
     """Write a comparison as Markdown, for a comment on a change: the verdict first, then a line for each task."""
-    parts = ["### waybench", *(_markdown_line(said.text) for said in outcomes), _markdown_line(tally.text) + "."]
+    lines = [escape_markdown(text, _LONGEST_LINE) for text in (*(outcome.text for outcome in outcomes), tally.text)]
+    parts = ["### waybench", *lines[:-1], f"{lines[-1]}."]
     if failure:
         parts.append(f"**This fails: {failure}.**")
     if comparisons:
@@ -119,10 +129,6 @@ def write_markdown(
         parts.append("\n".join([rows[0], f"|{' --- |' * len(table[0])}", *rows[1:]]))
     with open_lines(path) as write:
         write("\n\n".join(parts))
-
-
-def _markdown_line(text: str) -> str:
-    return escape_markdown(text, _LONGEST_LINE)
 
 
 def exit_if_failed(tally: Tally, condition: str) -> None:

@@ -13,14 +13,14 @@ from waybench.cli._run_settings import read_assignments
 from waybench.core import UsageError, key_commitment, plural, read_key
 
 HARBOR = "harbor"
-BYTES = 32  # of a new key
+KEY_BYTES = 32  # of a new key
 PUBLIC = "public"  # in place of a key
-_TASKS = 10
+_DEFAULT_COUNT = 10  # items
 
 
 @dataclass(frozen=True, slots=True)
 class TaskSetOptions:
-    """What the formats of tasks take."""
+    """The options of `waybench export` for the formats that write items of tasks: harbor and dataset."""
 
     count: int | None = option("Most items (harbor).  [default: 10]", type=click.IntRange(1, 10_000))
     level: int | None = option("Level of the items (harbor).")
@@ -53,11 +53,11 @@ def write_harbor_tasks(names: Sequence[str], out: Path, options: TaskSetOptions)
         write_new_key(key_file)
     key = None if options.key == PUBLIC else read_key(options.key or f"file:{key_file}")
     settings = HarborSettings(
-        count=options.count or _TASKS,
+        count=options.count or _DEFAULT_COUNT,
         key=key,
         image=options.image,
         has_network=options.network == "public",
-        secret=key or secrets.token_hex(BYTES),
+        secret=key or secrets.token_hex(KEY_BYTES),
         commitment=key_commitment(key) if key else "",
     )
     args = read_assignments(options.parameters, "-T", "key=value")
@@ -65,7 +65,7 @@ def write_harbor_tasks(names: Sequence[str], out: Path, options: TaskSetOptions)
     try:
         written = write_harbor(find_task(names[0]), args, out, settings)
     except BaseException:
-        if options.key is None:  # nothing is made with it
+        if options.key is None:  # no task was made with the new key
             key_file.unlink(missing_ok=True)
         raise
     note = f"; keep {key_file}, with which they are made again" if options.key is None else ""
@@ -81,4 +81,4 @@ def write_new_key(path: Path) -> None:
     except OSError as error:
         raise UsageError(f"{path}: cannot be written ({error.strerror}); give another file") from None
     with os.fdopen(handle, "w", encoding="ascii") as stream:
-        stream.write(secrets.token_hex(BYTES) + "\n")
+        stream.write(secrets.token_hex(KEY_BYTES) + "\n")

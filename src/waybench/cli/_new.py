@@ -49,10 +49,10 @@ def new(
 
 
 def package_files(name: str, kind: str) -> dict[str, str]:
-    """Return the files of a package by name, its module first, for a family or an id and one of `KINDS`.
+    """Return the texts of a package's files by name, its module first, for a family or an id and one of `KINDS`.
 
     Raises:
-        UsageError: If the name is none, or is taken.
+        UsageError: If the name has another form, or is taken.
     """
     if _NAME.fullmatch(name) is None:
         raise UsageError(f"name {name[:80]!r}: give small letters, digits, - and _, as in compass or compass/legs")
@@ -63,7 +63,7 @@ def package_files(name: str, kind: str) -> dict[str, str]:
         raise UsageError(f"name {name!r} is a word of Python: choose another one")
     if any(entry.id == env_id for entry in registry.entries):
         raise UsageError(f"there is an environment {env_id} already: choose another name")
-    words = {
+    values = {
         "ENV_ID": env_id,
         "DISTRIBUTION": package.replace("_", "-"),
         "PACKAGE": package,
@@ -78,7 +78,7 @@ def package_files(name: str, kind: str) -> dict[str, str]:
     files: dict[str, str] = {}
     for target, source in sources.items():
         text = (TEMPLATE / source).read_text("utf-8")
-        for word, value in words.items():
-            text = text.replace(word, value)
+        for placeholder, value in values.items():
+            text = text.replace(placeholder, value)
         files[target] = text
     return files

@@ -11,7 +11,7 @@ import click
 
 from waybench._scoring import score_and_record
 from waybench.cli._options import OUTPUT, THINK_TAGS_OPTION, argument, option, with_parameters
-from waybench.cli._output import dumps, level_tables_text, open_lines
+from waybench.cli._output import dumps, level_tables_text, open_lines, to_stderr
 from waybench.cli._report import build_report
 from waybench.core import (
     FIRST_REPLIES,
@@ -59,39 +59,38 @@ def score(
     Each line of the output has the metrics, the end (null if the replies ran out first) and the turns. For a line that
     cannot be scored, it has "line" and "error" instead, and the exit status is 1.
     """  # noqa: D301  click's mark for a paragraph that keeps its lines is the character itself
-    scored = failed = 0
+    n_scored = n_failed = 0
     options = {THINK_TAGS: join_think_tags(*think_tags)} if think_tags else {}
-    replies: list[str] = []
-    records = None if site is None else str(make_writable_folder(site) / "records.jsonl")
+    unmarked_replies: list[str] = []
+    records_path = None if site is None else str(make_writable_folder(site) / "records.jsonl")
     with _open_input(file) as stream:
-        for output in (out, records):
+        for output in (out, records_path):
             _refuse_output_over_input(stream, output)
-        with open_lines(out) as write, open_lines(records) if records else nullcontext() as write_record:
+        with open_lines(out) as write, open_lines(records_path) if records_path else nullcontext() as write_record:
             for number, line in _numbered_lines(stream, file):
-                if line is not None and not line.strip():
+                if line is None:
+                    result, record = _TOO_LONG | {"line": number}, None
+                elif line.strip():
+                    result, record = score_and_record(line, number, model, options)
+                else:
                     continue
-                result, record = (
-                    (_TOO_LONG | {"line": number}, None)
-                    if line is None
-                    else score_and_record(line, number, model, options)
-                )
-                if record is not None and len(replies) < FIRST_REPLIES:
-                    replies += _unmarked_replies(record)
+                if record is not None and len(unmarked_replies) < FIRST_REPLIES:
+                    unmarked_replies += _unmarked_replies(record)
                 write(dumps(result))
                 if write_record is not None and record is not None:
                     write_record(dumps(record))
-                scored += 1
-                failed += "error" in result
-    if not scored:
-        if records is not None:
-            os.unlink(records)
+                n_scored += 1
+                n_failed += "error" in result
+    if not n_scored:
+        if records_path is not None:
+            os.unlink(records_path)
         raise UsageError(f"{'standard input' if file == '-' else file} has no lines: give one JSON object a line")
-    if site is not None and records is not None and failed < scored:
-        _write_report(Path(records), site, err=out in (None, "-"))
-    if warning := reasoning_warning(replies[:FIRST_REPLIES]):
-        click.echo(f"Warning: {warning}", err=True)
-    if failed:
-        click.echo(f"{failed} of {plural(scored, 'line')} could not be scored: see 'error' in the output", err=True)
+    if site is not None and records_path is not None and n_failed < n_scored:
+        _write_report(Path(records_path), site, err=out in (None, "-"))
+    if warning := reasoning_warning(unmarked_replies[:FIRST_REPLIES]):
+        to_stderr(f"Warning: {warning}")
+    if n_failed:
+        to_stderr(f"{n_failed} of {plural(n_scored, 'line')} could not be scored: see 'error' in the output")
         context.exit(1)
 
 
@@ -106,10 +105,8 @@ def _write_report(records: Path, site: Path, *, err: bool) -> None:
     from waybench.results import read_logs
 
     text = level_tables_text(read_logs(records), on_problem=lambda problem: None)  # the report names what is skipped
-    click.echo(
-        "\n\n".join(part for part in (text, f"report: {build_report((records,), site, 'waybench').index}") if part),
-        err=err,
-    )
+    report = f"report: {build_report((records,), site, 'waybench').index}"
+    click.echo(f"{text}\n\n{report}" if text else report, err=err)
 
 
 @contextmanager
@@ -143,4 +140,5 @@ def _numbered_lines(stream: BinaryIO, file: str) -> Iterator[tuple[int, bytes | 
 
 
 def _read_error(file: str, error: OSError) -> UsageError:
+    """Return the error that the input cannot be read."""
     return UsageError(f"cannot read {file!r}: {error.strerror}; give a file of JSON lines, or - for standard input")

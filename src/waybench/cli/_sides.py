@@ -39,7 +39,7 @@ def read_side(text: str, folders: tuple[Path, ...]) -> Side:
     path = Path(text)
     if os.path.isdir(path) or os.path.isfile(path):  # False also for a name that is too long to be one
         return Side((path.resolve(),), "")
-    # Models' names have slashes, too, and no other folder than one with logs is searched for them.
+    # FOLDER/MODEL: models' names have slashes, too, so the folder is the nearest parent with logs.
     for parent in path.parents:
         if next(parent.glob("*.eval"), None) and parent != Path():
             return Side((parent.resolve(),), path.relative_to(parent).as_posix())
@@ -80,26 +80,28 @@ def sides_of_two_models(side: Side, metric: str) -> tuple[Side, Side]:
     from waybench.results.results._groups import name_with_agent
 
     scores, rows = read_results(side.folders, metric)
-    played = [*scores, *(row.group for row in rows)]
-    models = {each.model for each in played}
-    with_agents = {name_with_agent(each.model, _agent_name(each)) for each in played}
+    results = [*scores, *(row.group for row in rows)]
+    models = {result.model for result in results}
+    with_agents = {name_with_agent(result.model, _agent_name(result)) for result in results}
     names = sorted(models if len(models) == 2 else with_agents)
     if len(names) != 2:
-        others = "run another one, or give a second folder"
+        advice = "run another one, or give a second folder"
         if len(names) > 1:
-            words = " ".join(map(shlex.quote, names[:2]))
-            others = f"give two of them, as in `waybench compare {words} --in {location_text(side)}`"
+            model_arguments = " ".join(map(shlex.quote, names[:2]))
+            advice = f"give two of them, as in `waybench compare {model_arguments} --in {location_text(side)}`"
         raise UsageError(
             f"{location_text(side)} has results of {plural(len(names), 'model')}, {', '.join(names[:8])}"
-            f"{', ...' if len(names) > 8 else ''}: {others}"
+            f"{', ...' if len(names) > 8 else ''}: {advice}"
         )
     return Side(side.folders, names[0]), Side(side.folders, names[1])
 
 
 def location_text(side: Side) -> str:
     """Return the folders of a side, relative to the current one, as text."""
-    here = Path.cwd()
-    return ", ".join(str(path.relative_to(here) if path.is_relative_to(here) else path) for path in side.folders)
+    current_folder = Path.cwd()
+    return ", ".join(
+        str(path.relative_to(current_folder) if path.is_relative_to(current_folder) else path) for path in side.folders
+    )
 
 
 def read_results(
@@ -125,32 +127,35 @@ def read_results(
     from waybench.results.results import measure_episodes, without_searches
     from waybench.results.results._anchors import with_reference_bounds
 
-    reported: set[Skipped] = set()
+    reported_problems: set[Skipped] = set()
 
     def print_once(problem: Skipped) -> None:
-        if problem not in reported:  # by the other reader
-            reported.add(problem)
+        """Print a problem of the logs, unless it is printed already."""
+        if problem not in reported_problems:  # the logs are read twice
+            reported_problems.add(problem)
             click.echo(f"waybench: {problem}", err=True)
 
     foreign = foreign_scores(*folders, on_problem=print_once)
     try:
         episodes = read_logs(*folders, on_problem=print_once)
-        measured, all_rows = measure_episodes(episodes, prices=prices, on_problem=print_once, confirm=True)
+        measured_episodes, all_rows = measure_episodes(episodes, prices=prices, on_problem=print_once, confirm=True)
         if with_bounds:
-            all_rows = with_reference_bounds((episode.record for episode in measured), all_rows)
+            all_rows = with_reference_bounds((episode.record for episode in measured_episodes), all_rows)
     except NoEpisodesError:
         all_rows = []
     scores = [score for score in foreign if metric in ("", score.metric.name)]
     # Two searches for horizons share items by chance: they are compared by their horizons alone.
-    paired = without_searches(all_rows)
-    if paired:
-        scores = [*item_scores(paired, metric, needed=len(paired) == len(all_rows) and not scores), *scores]
-    if scores or len(paired) < len(all_rows):
+    rows_of_sets = without_searches(all_rows)
+    if rows_of_sets:
+        scores = [*item_scores(rows_of_sets, metric, needed=len(rows_of_sets) == len(all_rows) and not scores), *scores]
+    if scores or len(rows_of_sets) < len(all_rows):
         return scores, all_rows
     if foreign:
         raise UsageError(unknown_name_message("metric", metric, {score.metric.name for score in foreign}))
-    where = ", ".join(map(str, folders))
-    raise UsageError(f"no scores in {where}: give a folder with logs from `waybench run` or another Inspect task")
+    folder_names = ", ".join(map(str, folders))
+    raise UsageError(
+        f"no scores in {folder_names}: give a folder with logs from `waybench run` or another Inspect task"
+    )
 
 
 def player_of(side: Side, results: "Iterable[ItemScores | RunKey]") -> Player:
@@ -159,19 +164,19 @@ def player_of(side: Side, results: "Iterable[ItemScores | RunKey]") -> Player:
 
     if not side.model:
         return Player("")
-    known: dict[str, Player] = {}
-    for each in results:
-        known[each.model] = Player(each.model)
-        if agent := _agent_name(each):
-            known[name_with_agent(each.model, agent)] = Player(each.model, agent)
-    if side.model in known:
-        return known[side.model]
-    fit = [name for name in known if name.endswith(f"/{side.model}")]
-    if len(fit) > 1:
-        raise UsageError(f"{side.model!r} is ambiguous: give one of {', '.join(sorted(fit))}")
-    if not fit:
-        raise UsageError(unknown_name_message("folder or model", side.model, known))
-    return known[fit[0]]
+    player_by_name: dict[str, Player] = {}
+    for result in results:
+        player_by_name[result.model] = Player(result.model)
+        if agent := _agent_name(result):
+            player_by_name[name_with_agent(result.model, agent)] = Player(result.model, agent)
+    if side.model in player_by_name:
+        return player_by_name[side.model]
+    matching_names = [name for name in player_by_name if name.endswith(f"/{side.model}")]
+    if len(matching_names) > 1:
+        raise UsageError(f"{side.model!r} is ambiguous: give one of {', '.join(sorted(matching_names))}")
+    if not matching_names:
+        raise UsageError(unknown_name_message("folder or model", side.model, player_by_name))
+    return player_by_name[matching_names[0]]
 
 
 def players_of(sides: Sequence[Side], results: "Sequence[Sequence[ItemScores | RunKey]]") -> list[Player]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import fsum, nan
+from math import fsum, isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +41,9 @@ class StreamConfig:
 
 @dataclass(slots=True)
 class _StreamProgress:
-    """How many units of the stream a model was given in this attempt of its task."""
+    """The number of units of the stream that a model was given in this attempt of its task."""
 
-    units: int
+    n_units: int
 
 
 class ComparisonSource(AdaptiveSampleSource[_StreamProgress]):
@@ -64,7 +64,7 @@ class ComparisonSource(AdaptiveSampleSource[_StreamProgress]):
         self._units: list[list[list[Sample]]] = []
         self._unit_of: dict[str, int] = {}  # by the sample's id
         self._ended: set[str] = set()  # models whose task has ended
-        self._changed = anyio.Event()
+        self._progress_event = anyio.Event()
 
     @cached_property
     def _n_initial_units(self) -> int:
@@ -102,14 +102,14 @@ class ComparisonSource(AdaptiveSampleSource[_StreamProgress]):
         """Wait until the other models have caught up; return the model's next samples, or None at its end."""
         player = str(get_model())
         while True:
-            at = self._players[player][0] if player in self._players else _StreamProgress(self._n_initial_units)
-            samples = self._release_samples(player, at)
+            progress = self._players[player][0] if player in self._players else _StreamProgress(self._n_initial_units)
+            samples = self._release_samples(player, progress)
             if samples:
                 return samples
             # Nothing follows where a model that the others wait for plays no more.
             if not self.may_play_on(player) or self._ended & {*self._models_in_race} - {player}:
                 return None
-            await self._changed.wait()
+            await self._progress_event.wait()
 
     def end_player(self, player: str) -> None:
         """Record that a model's task has ended, so that no other model waits for it."""
@@ -119,7 +119,7 @@ class ComparisonSource(AdaptiveSampleSource[_StreamProgress]):
     def add_score(self, player: str, sample_id: str, score: float) -> None:
         """Record the score of a sample, 0 to 1 or NaN for none, and evaluate all units that are now complete."""
         results = self._results[player]
-        if score == score or sample_id not in results:
+        if not isnan(score) or sample_id not in results:  # what is lost replaces no result
             results[sample_id] = score
         while not self.is_over and self._is_unit_complete(self._race.units):
             self._race.add_unit(score_differences(self._unit_scores(self._race.units)))
@@ -141,8 +141,8 @@ class ComparisonSource(AdaptiveSampleSource[_StreamProgress]):
 
     def _wake_waiting_models(self) -> None:
         """Wake the models that wait in `next_samples`."""
-        changed, self._changed = self._changed, anyio.Event()
-        changed.set()
+        old_event, self._progress_event = self._progress_event, anyio.Event()
+        old_event.set()
 
     def _is_unit_complete(self, unit: int) -> bool:
         """Return whether all models in the race have a score for every sample of a unit."""
@@ -161,12 +161,12 @@ class ComparisonSource(AdaptiveSampleSource[_StreamProgress]):
 
     def _release_samples(self, player: str, progress: _StreamProgress) -> list[Sample]:
         """Return the samples of the units that a model may play now, and note in `progress` that it has them."""
-        # What an earlier run has played beyond is told again, and what it has lost there is repeated.
-        played = max((self._unit_of.get(name, -1) + 1 for name in self._results[player]), default=0)
-        most = min(self._race.units + self.config.window, self.config.size) if self.may_play_on(player) else 0
-        most, first = max(played, most), progress.units
-        progress.units = max(first, most)
-        return self._samples_of_units(first, most)
+        # Of units that an earlier run has played, the engine finds the results, and repeats what was lost.
+        n_played = max((self._unit_of.get(name, -1) + 1 for name in self._results[player]), default=0)
+        n_allowed = min(self._race.units + self.config.window, self.config.size) if self.may_play_on(player) else 0
+        first, end = progress.n_units, max(n_played, n_allowed)
+        progress.n_units = max(first, end)
+        return self._samples_of_units(first, end)
 
     def _samples_of_units(self, first: int, end: int) -> list[Sample]:
         """Return the samples of the units from `first` up to `end`, exclusive."""
@@ -194,8 +194,8 @@ def mean_score_of_attempts(attempts: Sequence[float]) -> float:
 
 def normalized_headline(record: EpisodeRecord) -> float:
     """Return an episode's headline metric scaled to its range: 0 is the worst value and 1 the best."""
-    head = registry.load(record.env).scoring.metrics[0]
-    return head.normalized_value(head.of(record), head.range_of(record))
+    metric = registry.load(record.env).scoring.metrics[0]
+    return metric.normalized_value(metric.of(record), metric.range_of(record))
 
 
 def has_no_result(sample: EvalSample, record: EpisodeRecord) -> bool:
@@ -218,28 +218,28 @@ def resume_comparison(
     undecided and has a higher limit now, or if another model goes on. `task_args` are as in logs, and `config` has
     Inspect's generation settings.
     """
-    logs: dict[str, EvalLog] = {}
+    headers: dict[str, EvalLog] = {}
     for info in list_eval_logs(str(folder.absolute()), recursive=False):
         try:
             header = read_eval_log(info, header_only=True)
-        except Exception:  # not a log, or one that was cut off; the engine has its own word on it
+        except Exception:  # not a log, or one that was cut off, of which the engine warns
             continue
         spec, model = header.eval, str(header.eval.model)
         if spec.task != task or model not in comparison.config.models or spec.task_args_passed != task_args:
             continue
         if _resume_identity(header.plan.config) != _resume_identity(GenerateConfig.model_validate(config)):
             continue
-        if model not in logs or logs[model].eval.created < spec.created:
-            logs[model] = header
-    whole = {model: read_eval_log(header.location) for model, header in logs.items()}
-    for model, log in whole.items():
+        if model not in headers or headers[model].eval.created < spec.created:
+            headers[model] = header
+    logs = {model: read_eval_log(header.location) for model, header in headers.items()}
+    for model, log in logs.items():
         for sample in log.samples or ():
             if comparison.find_unit(str(sample.id)) >= 0:
                 record = finished_record(sample)
                 comparison.add_score(
                     model, str(sample.id), nan if has_no_result(sample, record) else normalized_headline(record)
                 )
-    for model, log in whole.items():
+    for model, log in logs.items():
         if log.status == "success" and comparison.may_play_on(model):
             log.status = "cancelled"
             write_eval_log(log, log.location)

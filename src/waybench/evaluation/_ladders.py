@@ -18,15 +18,15 @@ class _Climb:
 
     Attributes:
         levels: The remaining levels.
-        level: The highest open one; None after the last.
+        level: The highest open level; None after the last.
         open_items: Number of its items whose attempts are not over.
-        failures: Number of the levels just below it without a success.
+        failed_levels: Number of consecutive levels without a success, up to the one before.
     """
 
     levels: Iterator[int]
     level: int | None
     open_items: int
-    failures: int = 0
+    failed_levels: int = 0
 
 
 @dataclass(eq=False)
@@ -59,7 +59,7 @@ class Ladder(AdaptiveSampleSource[_Climb]):
         super().__init__()
 
     @property
-    def _patience(self) -> int:
+    def _max_failed_levels(self) -> int:
         """Number of consecutive levels without a success after which a ladder ends."""
         return max_failed_levels(self.environment.scoring.best_of)
 
@@ -90,16 +90,16 @@ class Ladder(AdaptiveSampleSource[_Climb]):
         if not is_over:
             item = self.items(record.item["level"])[int(record.item["index"])]
             samples.append(self._attempt_sample(item, record.attempt + 1))
-        if record.item["level"] != state.level:
+        if record.item["level"] != state.level:  # the next level is open already
             return samples
         state.open_items -= is_over
         if record.end == End.SOLVED:
-            state.failures = 0
+            state.failed_levels = 0
         elif state.open_items > 0:
             return samples
         else:
-            state.failures += 1
-        if state.failures < self._patience:
+            state.failed_levels += 1
+        if state.failed_levels < self._max_failed_levels:
             state.level = next(state.levels, None)
             if state.level is not None:
                 state.open_items = len(self.items(state.level))
@@ -141,8 +141,8 @@ class SampleGroup(NamedTuple):
     """Samples that are played together or not at all.
 
     Attributes:
-        least: Returns about how many tokens an optimal player takes for one of them.
-        most: Returns about how many a player takes that fails.
+        least: Returns about how many tokens an optimal player takes for one of the samples.
+        most: Returns about how many tokens a player that fails takes for one of them.
     """
 
     samples: Sequence[Sample]
@@ -156,7 +156,7 @@ class _Spending:
 
     Attributes:
         waiting: Ids of the samples that were supplied and are not finished.
-        further: Numbers of the groups that were not supplied.
+        further: Indices of the further groups that were not supplied.
         spent: Tokens of the finished samples.
     """
 
@@ -197,12 +197,13 @@ class WithinBudget(AdaptiveSampleSource[_Spending]):
         state.spent += sum(self._groups[sample_id].least()) if tokens is None else tokens
         samples: list[Sample] = []
         if not state.waiting:
-            left = self._budget - state.spent
-            for number in state.further.copy():
-                group = self._further[number]
-                if (most := sum(group.most()) * len(group.samples)) <= left:
-                    left -= most
-                    state.further.remove(number)
+            tokens_left = self._budget - state.spent
+            for index in state.further.copy():
+                group = self._further[index]
+                most_tokens = sum(group.most()) * len(group.samples)
+                if most_tokens <= tokens_left:
+                    tokens_left -= most_tokens
+                    state.further.remove(index)
                     samples += group.samples
             state.waiting = {str(sample.id) for sample in samples}
         return samples

@@ -10,8 +10,10 @@ from tenacity import RetryError
 
 from waybench.evaluation._reasoning import reasoning_parts
 
-_LONGEST = 20_000  # characters of an error that are searched; the engine's own have the whole request
-_REQUEST = "\nRequest:\n"
+_LONGEST_SEARCHED = 20_000  # characters of an error that are searched; the engine's own have the whole request
+_LONGEST_MESSAGE, _MOST_MESSAGES = 1000, 5  # characters of a message, and messages of a list, in the body of an error
+_CODE_DEPTH = 3  # of errors within errors
+_REQUEST_PREFIX = "\nRequest:\n"
 
 # Structured codes and types, which are looked at before any text.
 _OVERFLOW_CODES = frozenset(
@@ -86,12 +88,12 @@ _OTHER_TEXTS = (
     r"cannot be greater than max_model_len",  # vLLM
     r"too many tokens: max tokens must be",  # Cohere
 )
-_NOT_BY_STATUS = (401, 402, 403, 404, 408, 409, 429)
+_NEVER_OVERFLOW_STATUSES = (401, 402, 403, 404, 408, 409, 429)
 _OVERFLOW = re.compile("|".join(_OVERFLOW_TEXTS), re.IGNORECASE)
-_OTHER = re.compile("|".join(_OTHER_TEXTS), re.IGNORECASE)
+_OTHER_ERROR = re.compile("|".join(_OTHER_TEXTS), re.IGNORECASE)
 # A server that refuses the sum of prompt and reply says how many tokens it reads and how many the prompt has: vLLM,
 # OpenAI, OpenRouter, DeepSeek, SGLang; Anthropic; TGI, Together.
-_SUMS = tuple(
+_PROMPT_AND_CONTEXT = tuple(
     re.compile(pattern, re.IGNORECASE | re.DOTALL)
     for pattern in (
         r"context length (?:is|of)(?: only)? (?P<limit>[\d,]+).{0,120}?\(?(?P<prompt>[\d,]+) "
@@ -109,7 +111,7 @@ class ProviderError(NamedTuple):
         status: The HTTP status; None if no server answered, or it is not known.
         codes: Codes and types of the error, in lower case.
         words: The provider's own words, in one line; the error's class if there are none.
-        text: All that it says, for patterns.
+        text: The words and the body of the response, in which patterns are searched.
     """
 
     status: int | None
@@ -120,16 +122,16 @@ class ProviderError(NamedTuple):
     @property
     def is_overflow(self) -> bool:
         """Whether the conversation was longer than the model's context."""
-        if self.status in _NOT_BY_STATUS or self.codes & _OTHER_CODES:
+        if self.status in _NEVER_OVERFLOW_STATUSES or self.codes & _OTHER_CODES:
             return False
         if self.codes & _OVERFLOW_CODES:
             return True
-        return _OTHER.search(self.text) is None and _OVERFLOW.search(self.text) is not None
+        return _OTHER_ERROR.search(self.text) is None and _OVERFLOW.search(self.text) is not None
 
     @property
     def fitting_prompt_and_context(self) -> tuple[int, int] | None:
         """Tokens of the prompt and of the context if only prompt and reply together are too long; else None."""
-        for pattern in _SUMS:
+        for pattern in _PROMPT_AND_CONTEXT:
             if match := pattern.search(self.text):
                 prompt, limit = (int(match[name].replace(",", "") or 0) for name in ("prompt", "limit"))
                 return (prompt, limit) if prompt < limit else None
@@ -149,7 +151,7 @@ def parse_provider_error(error: BaseException) -> ProviderError:
         http_status(cause),
         frozenset(_error_codes(cause, body)),
         words,
-        f"{words[:_LONGEST]}\n{(details or '')[:_LONGEST]}",
+        f"{words[:_LONGEST_SEARCHED]}\n{(details or '')[:_LONGEST_SEARCHED]}",
     )
 
 
@@ -157,7 +159,10 @@ def is_context_overflow(text: str, body: Any) -> bool:
     """Return whether an error that the engine takes for a full context is one, by its text and its JSON body."""
     if frozenset(_error_codes(None, body)) & _OVERFLOW_CODES:
         return True
-    return _OTHER.search(text) is None and (_OVERFLOW.search(text) is not None or "input length" not in text.lower())
+    # The words "input length", which the engine looks for among others, stand in other errors, too.
+    return _OTHER_ERROR.search(text) is None and (
+        _OVERFLOW.search(text) is not None or "input length" not in text.lower()
+    )
 
 
 def provider_cause(error: BaseException) -> BaseException:
@@ -165,21 +170,21 @@ def provider_cause(error: BaseException) -> BaseException:
     if isinstance(error, RetryError):
         error = error.last_attempt.exception() or error
     # The engine puts the whole request before the provider's error.
-    if isinstance(error, RuntimeError) and str(error).startswith(_REQUEST) and error.__cause__ is not None:
+    if isinstance(error, RuntimeError) and str(error).startswith(_REQUEST_PREFIX) and error.__cause__ is not None:
         error = error.__cause__
     return error
 
 
 def all_causes(error: BaseException) -> Iterator[BaseException]:
     """Yield an error, its causes and the members of exception groups, each once."""
-    waiting: list[BaseException | None] = [error]
-    seen: set[int] = set()
-    while waiting:
-        cause = waiting.pop()
-        if cause is not None and id(cause) not in seen:
-            seen.add(id(cause))
+    remaining_errors: list[BaseException | None] = [error]
+    seen_ids: set[int] = set()
+    while remaining_errors:
+        cause = remaining_errors.pop()
+        if cause is not None and id(cause) not in seen_ids:
+            seen_ids.add(id(cause))
             yield cause
-            waiting += [cause.__cause__, cause.__context__, *getattr(cause, "exceptions", ())]
+            remaining_errors += [cause.__cause__, cause.__context__, *getattr(cause, "exceptions", ())]
 
 
 def http_status(error: BaseException) -> int | None:
@@ -210,20 +215,20 @@ def _error_messages(body: Any, depth: int = 4) -> Iterator[str]:
     """Yield the messages in the body of an error response, in the form of any provider."""
     if isinstance(body, str):
         try:
-            inner = json.loads(body) if body.lstrip().startswith(("{", "[")) else None
+            parsed_body = json.loads(body) if body.lstrip().startswith(("{", "[")) else None
         except (ValueError, RecursionError):
-            inner = None
-        if inner is None:
-            yield " ".join(body.split())[:1000]
+            parsed_body = None
+        if parsed_body is None:
+            yield " ".join(body.split())[:_LONGEST_MESSAGE]
         else:
-            yield from _error_messages(inner, depth)
+            yield from _error_messages(parsed_body, depth)
     elif isinstance(body, Mapping) and depth:
-        named = cast("Mapping[str, Any]", body)
+        fields = cast("Mapping[str, Any]", body)
         for name in ("message", "error", "msg", "detail", "error_message", "errorMessage"):
-            if named.get(name):
-                yield from _error_messages(named[name], depth - 1)
+            if fields.get(name):
+                yield from _error_messages(fields[name], depth - 1)
     elif isinstance(body, list) and depth:
-        for part in cast("list[Any]", body)[:5]:
+        for part in cast("list[Any]", body)[:_MOST_MESSAGES]:
             yield from _error_messages(part, depth - 1)
 
 
@@ -231,17 +236,17 @@ def _error_codes(error: BaseException | None, body: Any) -> Iterator[str]:
     """Yield the codes and types that an error and its response body name, in lower case."""
     for name in ("code", "type"):
         yield str(getattr(error, name, "") or "").lower()
-    for _ in range(3):
+    for _ in range(_CODE_DEPTH):
         if not isinstance(body, Mapping):
             return
-        named = cast("Mapping[str, Any]", body)
+        fields = cast("Mapping[str, Any]", body)
         for name in ("code", "type", "__type", "status"):
-            yield str(named.get(name) or "").lower()
-        body = named.get("error")
+            yield str(fields.get(name) or "").lower()
+        body = fields.get("error")
 
 
-_PIECE = re.compile(r"\w+|[^\w\s]+")  # a tokenizer has about one token for each of these, or more
-_PIECES_A_TOKEN = 4  # beyond which no tokenizer joins words and signs
+_WORD_OR_SIGNS = re.compile(r"\w+|[^\w\s]+")  # a tokenizer has about one token for each of these, or more
+_PIECES_PER_TOKEN = 4  # beyond which no tokenizer joins words and signs
 _FEWEST_PIECES = 100
 
 
@@ -249,29 +254,29 @@ class PromptTokens:
     """The tokens of one conversation's prompts, as its server counts them."""
 
     def __init__(self) -> None:
-        self._before: tuple[list[str | None], int] | None = None  # ids of the last prompt's messages, and its tokens
+        self._last_prompt: tuple[list[str | None], int] | None = None  # ids of its messages, and its tokens
 
     def truncation_warning(self, messages: Sequence[ChatMessage], usage: ModelUsage | None) -> str:
         """Return a warning if the server cannot have read the whole prompt, by the tokens it counted; else ""."""
         if usage is None:
             return ""
-        cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
-        tokens = usage.input_tokens + cached
-        if not tokens:
+        n_cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
+        n_tokens = usage.input_tokens + n_cached
+        if not n_tokens:
             return ""
-        before, ids = self._before, [message.id for message in messages]
-        self._before = ids, tokens
+        last_prompt, ids = self._last_prompt, [message.id for message in messages]
+        self._last_prompt = ids, n_tokens
         texts = [message.text for message in messages]
-        characters = sum(map(len, texts))
-        pieces = sum(1 for text in texts for _ in _PIECE.finditer(text))
-        counted = f"the server counted {tokens:,} tokens for a prompt of {characters:,} characters"
+        n_characters = sum(map(len, texts))
+        n_pieces = sum(1 for text in texts for _ in _WORD_OR_SIGNS.finditer(text))
+        count_text = f"the server counted {n_tokens:,} tokens for a prompt of {n_characters:,} characters"
         advice = "so it has read only a part of it: give the server a longer context (Ollama: num_ctx)"
-        if pieces >= _FEWEST_PIECES and pieces > _PIECES_A_TOKEN * tokens:
-            return f"{counted}, {advice}"
-        if before is None or any(map(reasoning_parts, messages)):  # which a server may leave out of later prompts
+        if n_pieces >= _FEWEST_PIECES and n_pieces > _PIECES_PER_TOKEN * n_tokens:
+            return f"{count_text}, {advice}"
+        if last_prompt is None or any(map(reasoning_parts, messages)):  # which a server may leave out of later prompts
             return ""
-        ids_before, tokens_before = before
-        has_grown = len(ids) > len(ids_before) and ids[: len(ids_before)] == ids_before
-        if has_grown and tokens < tokens_before:
-            return f"{counted}, and {tokens_before:,} for the shorter one before it, {advice}"
+        last_ids, last_tokens = last_prompt
+        has_grown = len(ids) > len(last_ids) and ids[: len(last_ids)] == last_ids
+        if has_grown and n_tokens < last_tokens:
+            return f"{count_text}, and {last_tokens:,} for the shorter one before it, {advice}"
         return ""

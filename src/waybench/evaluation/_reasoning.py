@@ -46,11 +46,14 @@ def reasoning_forms(message: ChatMessage, think_tags: str | None = None) -> set[
 
     Reasoning that stands in the text of a reply, between marks, is text.
     """
-    forms = {
-        TEXT if not part.redacted and part.reasoning.strip() else SUMMARY if (part.summary or "").strip() else ENCRYPTED
-        for part in reasoning_parts(message)
-        if part.reasoning.strip() or (part.summary or "").strip() or part.signature
-    }
+    forms: set[str] = set()
+    for part in reasoning_parts(message):
+        if part.reasoning.strip() and not part.redacted:
+            forms.add(TEXT)
+        elif (part.summary or "").strip():
+            forms.add(SUMMARY)
+        elif part.reasoning.strip() or part.signature:
+            forms.add(ENCRYPTED)
     in_text = isinstance(message, ChatMessageAssistant) and split_reasoning(message.text, think_tags).reasoning
     return forms | ({TEXT} if in_text else set())
 
@@ -73,16 +76,18 @@ def without_reasoning(message: ChatMessageAssistant, think_tags: str | None = No
 
 def effective_reasoning_history(api: ModelAPI, config: GenerateConfig) -> str:
     """Return which reasoning a provider sends back with these settings: "all", "last" or "none"."""
-    chosen = config.reasoning_history
-    return api.force_reasoning_history() or (api.auto_reasoning_history() if chosen in (None, "auto") else chosen)
+    setting = config.reasoning_history
+    return api.force_reasoning_history() or (api.auto_reasoning_history() if setting in (None, "auto") else setting)
 
 
 def forced_history_warning(api: ModelAPI, settings: Mapping[str, Json]) -> str:
     """Return a warning if a provider sends back other reasoning than the settings ask for; else ""."""
-    chosen, forced = settings.get("reasoning_history"), api.force_reasoning_history()
-    if chosen in (None, "auto", forced) or forced is None:
+    setting, forced_setting = settings.get("reasoning_history"), api.force_reasoning_history()
+    if setting in (None, "auto", forced_setting) or forced_setting is None:
         return ""
-    return f"its provider always has reasoning_history={forced}, whatever is asked for ({chosen}); records say so"
+    return (
+        f"its provider always has reasoning_history={forced_setting}, whatever is asked for ({setting}); records say so"
+    )
 
 
 def without_unsent_reasoning(messages: list[ChatMessage], history: str, think_tags: str | None) -> list[ChatMessage]:
@@ -92,13 +97,13 @@ def without_unsent_reasoning(messages: list[ChatMessage], history: str, think_ta
     """
     if history == ALL:
         return messages
-    sent = list(messages)
-    places = [place for place, message in enumerate(sent) if reasoning_forms(message, think_tags)]
-    for place in places[:-1] if history == LAST else places:
-        message = sent[place]
+    sent_messages = list(messages)
+    indices = [index for index, message in enumerate(sent_messages) if reasoning_forms(message, think_tags)]
+    for index in indices[:-1] if history == LAST else indices:
+        message = sent_messages[index]
         if isinstance(message, ChatMessageAssistant):
-            sent[place] = without_reasoning(message, think_tags)
-    return sent
+            sent_messages[index] = without_reasoning(message, think_tags)
+    return sent_messages
 
 
 @dataclass(slots=True)
@@ -109,7 +114,8 @@ class ReasoningWatch:
         think_tags: The marks of reasoning that the user has named; None for those that waybench knows.
         forms: The forms of all reasoning so far.
         replies: Number of replies with reasoning so far.
-        requests: Of each request after the first such reply: number of replies with reasoning before it, and in it.
+        requests: For each request after the first reply with reasoning: the number of such replies before it, and the
+            number that it repeats.
     """
 
     think_tags: str | None = None
@@ -140,11 +146,11 @@ class ReasoningWatch:
         """Which reasoning later requests repeated, one of `SENT_BACK`; "" if no request came after any."""
         if not self.requests:
             return ""
-        if all(sent >= before for before, sent in self.requests):
+        if all(n_sent >= n_before for n_before, n_sent in self.requests):
             return ALL
-        if not any(sent for _, sent in self.requests):
+        if not any(n_sent for _, n_sent in self.requests):
             return NONE
-        return LAST if all(sent == 1 for _, sent in self.requests) else SOME
+        return LAST if all(n_sent == 1 for _, n_sent in self.requests) else SOME
 
 
 current_watch: ContextVar[ReasoningWatch | None] = ContextVar("waybench_reasoning_watch", default=None)

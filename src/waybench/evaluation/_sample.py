@@ -25,8 +25,8 @@ from waybench.evaluation._sent_form import sendable_reply
 
 KEY = "waybench"  # where a sample's metadata has the episode's head, and its store the episode's progress
 DRAWN = "waybench_drawn"  # where a sample's metadata has how its item was drawn, as JSON
-METRICS = "metrics"  # where the metadata of its score has all metrics of the environment by name
-SENT = "waybench_sent"  # where it has the form in which the conversation was sent, if that is not the usual one
+METRICS = "metrics"  # where the metadata of a sample's score have all metrics of the environment by name
+SENT = "waybench_sent"  # where a sample's store has the form in which the conversation was sent, if it is unusual
 
 
 def to_sample(
@@ -74,18 +74,20 @@ def start_episode(metadata: Mapping[str, Json], player: str) -> Episode[Any, Any
 def store_episode(store: Store, episode: Episode[Any, Any, Any], agent: str = "") -> None:
     """Write an episode's turns, end and error to its sample's store; `agent` is "" if none works out the replies."""
     end = None if episode.end_reason is None else str(episode.end_reason)
-    turns, probes = ([part.dumps() for part in parts] for parts in (episode.turns, episode.probes))
+    turns, probes = ([record.dumps() for record in records] for records in (episode.turns, episode.probes))
     progress = {"player": episode.player, "turns": turns, "end": end, "error": episode.error}
-    some = {
+    optional_fields = {
         "agent": agent,
         "probes": probes,
         "reasoning_returned": episode.reasoning_returned,
         "reasoning_sent_back": episode.reasoning_sent_back,
     }
-    store.set(KEY, progress | {name: value for name, value in some.items() if value})
+    store.set(KEY, progress | {name: value for name, value in optional_fields.items() if value})
 
 
 class _Readable(Protocol):
+    """A sample's store: Inspect's own, or the mapping in a log."""
+
     def get(self, key: str, default: Any = None, /) -> Any: ...
 
 
@@ -100,8 +102,10 @@ def finished_record(sample: EvalSample) -> EpisodeRecord:
     Of a sample that the engine saved from a killed run the store can be empty; the score has the progress too.
     """
     scores = (sample.scores or {}).values()
-    scored = next((score.metadata[KEY] for score in scores if score.metadata and KEY in score.metadata), None)
-    return EpisodeRecord.from_parts(sample.metadata[KEY], sample.store.get(KEY) or scored)
+    progress_in_score = next(
+        (score.metadata[KEY] for score in scores if score.metadata and KEY in score.metadata), None
+    )
+    return EpisodeRecord.from_parts(sample.metadata[KEY], sample.store.get(KEY) or progress_in_score)
 
 
 class Chat:
@@ -113,14 +117,14 @@ class Chat:
     def __init__(self, *, with_pictures: bool = True) -> None:
         """Create a converter; without pictures a message has its text alone."""
         self._with_pictures = with_pictures
-        self._made: dict[int, tuple[Message, list[ChatMessage]]] = {}
-        self._said: dict[int, ChatMessageAssistant] = {}
-        self._results: dict[str, ChatMessage] = {}  # by the id of the message that called
-        self.has_placeholder = False  # whether a message that says nothing was replaced
+        self._converted_by_id: dict[int, tuple[Message, list[ChatMessage]]] = {}
+        self._replies_by_turn: dict[int, ChatMessageAssistant] = {}
+        self._results: dict[str, ChatMessage] = {}  # id of the message with the tool call -> its result
+        self.has_placeholder = False  # whether a message without text was replaced
 
     def add_reply(self, turn: int, message: ChatMessageAssistant) -> None:
         """Keep the model's own message for a turn, to be sent back in later requests as `sendable_reply` returns it."""
-        self._said[turn] = self._sendable_reply(message)
+        self._replies_by_turn[turn] = self._sendable_reply(message)
 
     def add_result(self, message: ChatMessageAssistant, result: ChatMessage | None) -> None:
         """Keep Inspect's result of the tool call in a message."""
@@ -133,33 +137,33 @@ class Chat:
         chat: list[ChatMessage] = []
         for message in episode.messages:
             # By identity, not by value: the same words said twice are two messages.
-            converted = self._made.get(id(message))
+            converted = self._converted_by_id.get(id(message))
             if converted is None or converted[0] is not message:
                 messages = self._convert_message(message, chat[-1] if chat and by_tools else None, by_tools)
-                converted = self._made[id(message)] = message, messages
+                converted = self._converted_by_id[id(message)] = message, messages
             chat += converted[1]
         return chat
 
-    def _convert_message(self, message: Message, before: ChatMessage | None, by_tools: bool) -> list[ChatMessage]:
+    def _convert_message(self, message: Message, previous: ChatMessage | None, by_tools: bool) -> list[ChatMessage]:
         """Return a message in Inspect's form, given the one before it; several if it answers several tool calls."""
-        reply = None if message.turn is None else self._said.get(message.turn)
+        reply = None if message.turn is None else self._replies_by_turn.get(message.turn)
         if reply is not None:
             return [reply]
         if by_tools and message.role == "assistant":
             text, calls = calls_in_reply(message.text)
-            calls_of_engine = inspect_tool_calls(calls, "e", len(self._made)) or None
+            calls_of_engine = inspect_tool_calls(calls, "e", len(self._converted_by_id)) or None
             return [self._sendable_reply(ChatMessageAssistant(content=text, tool_calls=calls_of_engine))]
-        if isinstance(before, ChatMessageAssistant) and before.tool_calls and message.role == "user":
-            executed = self._results.get(before.id or "")
-            return tool_result_messages(before, message.text) if executed is None else [executed]
-        sent = _KINDS[message.role](content=self._message_content(message))
-        return [self._sendable_reply(sent) if isinstance(sent, ChatMessageAssistant) else sent]
+        if isinstance(previous, ChatMessageAssistant) and previous.tool_calls and message.role == "user":
+            result = self._results.get(previous.id or "")
+            return tool_result_messages(previous, message.text) if result is None else [result]
+        converted = _MESSAGE_CLASSES[message.role](content=self._message_content(message))
+        return [self._sendable_reply(converted) if isinstance(converted, ChatMessageAssistant) else converted]
 
     def _sendable_reply(self, message: ChatMessageAssistant) -> ChatMessageAssistant:
         """Return a message as it can be sent back (`sendable_reply`), and note whether it got a placeholder."""
-        sent = sendable_reply(message)
-        self.has_placeholder |= sent.text != message.text
-        return sent
+        converted = sendable_reply(message)
+        self.has_placeholder |= converted.text != message.text
+        return converted
 
     def _message_content(self, message: Message) -> Any:
         """Return a message's text, or text and image if it has a picture."""
@@ -168,16 +172,16 @@ class Chat:
         return [ContentText(text=message.text), content_image(message.picture)]
 
 
-_KINDS: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistant]] = {
+_MESSAGE_CLASSES: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistant]] = {
     "system": ChatMessageSystem,
     "user": ChatMessageUser,
     "assistant": ChatMessageAssistant,
 }
 
 
-_HIGHEST = 1_000_000  # number of a turn
-_MOST = 1_000  # turns that can be listed
-_EVERY = "every:"
+_HIGHEST_TURN = 1_000_000  # number of a turn
+_MOST_TURNS = 1_000  # turns that can be listed
+_EVERY_PREFIX = "every:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,14 +203,20 @@ class ProbePlan:
 
 def parse_probe_plan(text: str) -> ProbePlan:
     """Parse "every:5", or a list of turn numbers from 1, as "1,5,10"; raise a UsageError for another form."""
-    every, texts = text.startswith(_EVERY), text.removeprefix(_EVERY).split(",")
-    numbers = [int(text) for text in map(str.strip, texts) if text.isascii() and text.isdigit() and len(text) < 8]
-    if len(numbers) < len(texts) or len(numbers) > (1 if every else _MOST) or not 1 <= min(numbers) <= _HIGHEST:
+    has_every, number_texts = text.startswith(_EVERY_PREFIX), text.removeprefix(_EVERY_PREFIX).split(",")
+    numbers = [
+        int(text) for text in map(str.strip, number_texts) if text.isascii() and text.isdigit() and len(text) < 8
+    ]
+    if (
+        len(numbers) < len(number_texts)
+        or len(numbers) > (1 if has_every else _MOST_TURNS)
+        or not 1 <= min(numbers) <= _HIGHEST_TURN
+    ):
         raise UsageError(
-            f"probe={text[:60]!r}: give every:N to ask before turns N, 2N, ..., or at most {_MOST:,} numbers of turns "
-            "from 1, as in 1,5,10"
+            f"probe={text[:60]!r}: give every:N to ask before turns N, 2N, ..., or at most {_MOST_TURNS:,} numbers of "
+            "turns from 1, as in 1,5,10"
         )
-    return ProbePlan(numbers[0]) if every else ProbePlan(turns=frozenset(numbers))
+    return ProbePlan(numbers[0]) if has_every else ProbePlan(turns=frozenset(numbers))
 
 
 def fork_conversation(messages: Sequence[ChatMessage], question: str) -> list[ChatMessage]:
@@ -214,10 +224,10 @@ def fork_conversation(messages: Sequence[ChatMessage], question: str) -> list[Ch
 
     Many models take no two of the user's messages in a row.
     """
-    *before, last = messages
-    if not isinstance(last, ChatMessageUser):
+    *earlier_messages, last_message = messages
+    if not isinstance(last_message, ChatMessageUser):
         return [*messages, ChatMessageUser(content=question)]
-    if isinstance(last.content, str):
-        return [*before, ChatMessageUser(content=f"{last.content}\n\n{question}")]
+    if isinstance(last_message.content, str):
+        return [*earlier_messages, ChatMessageUser(content=f"{last_message.content}\n\n{question}")]
     # Inspect joins the texts of a message by lines: so it is the same text with and without a picture in it.
-    return [*before, ChatMessageUser(content=[*last.content, ContentText(text=f"\n{question}")])]
+    return [*earlier_messages, ChatMessageUser(content=[*last_message.content, ContentText(text=f"\n{question}")])]

@@ -39,36 +39,36 @@ def headline() -> Metric:
     interval are over independent clusters (`waybench.results.estimates._run_score`). `n` attempts of `planned` have a
     result; where some are lost, `lowest` and `highest` bound the score with all of them.
     """
-    known: dict[Hashable, _Measured] = {}
+    measured_by_key: dict[Hashable, _Measured] = {}
     lookup = cache(lambda: ReferenceLookup(plays_items=False, measures=False))
 
     def summary(scores: list[SampleScore]) -> Value:
         """Return the score with its standard error, interval and numbers of attempts."""
         measured: list[_Measured] = []
         for score in scores:
-            metadata, facts = score.sample_metadata or {}, score.score.metadata or {}
-            if KEY not in metadata:
+            sample_metadata, score_metadata = score.sample_metadata or {}, score.score.metadata or {}
+            if KEY not in sample_metadata:
                 continue
-            progress = facts.get(KEY)
+            progress = score_metadata.get(KEY)
             turns = () if progress is None else tuple(progress["turns"])
-            key = metadata[KEY][0], turns, _LOST in facts
-            if key not in known:
-                known[key] = _row_and_headline_bounds(metadata, progress, lookup())
-            measured.append(known[key])
+            key = sample_metadata[KEY][0], turns, _LOST in score_metadata
+            if key not in measured_by_key:
+                measured_by_key[key] = _row_and_headline_bounds(sample_metadata, progress, lookup())
+            measured.append(measured_by_key[key])
         result = run_score([row for row, _ in measured], [bounds for _, bounds in measured])
-        found = result.score
-        if found is None:
+        run_score_estimate = result.score
+        if run_score_estimate is None:
             return {"score": _MISSING, "n": result.n, "planned": result.planned}
-        low, high = found.shown_interval or (None, None)
+        low, high = run_score_estimate.shown_interval or (None, None)
         numbers = {
-            "score": found.value,
-            "stderr": found.standard_error,
+            "score": run_score_estimate.value,
+            "stderr": run_score_estimate.standard_error,
             "ci_lower": low,
             "ci_upper": high,
             "n": result.n,
             "planned": result.planned,
-            "lowest": found.lost and found.lost.lowest,
-            "highest": found.lost and found.lost.highest,
+            "lowest": run_score_estimate.lost and run_score_estimate.lost.lowest,
+            "highest": run_score_estimate.lost and run_score_estimate.lost.highest,
         }
         return {name: float(number) for name, number in numbers.items() if number is not None}
 
@@ -105,20 +105,28 @@ def level_scores() -> Metric:
 
     def summary(scores: list[SampleScore]) -> Value:
         """Return the success rates by name."""
-        levels: dict[tuple[str, int], list[_Attempt]] = {}
+        attempts_by_level: dict[tuple[str, int], list[_Attempt]] = {}
         for score in scores:
-            where, value, facts = score.sample_metadata or {}, score.score.value, score.score.metadata or {}
-            if "level" not in where:
+            sample_metadata, value, score_metadata = (
+                score.sample_metadata or {},
+                score.score.value,
+                score.score.metadata or {},
+            )
+            if "level" not in sample_metadata:
                 continue
-            group = str(where.get("env", "")), int(where["level"])
-            result = float(value) if isinstance(value, int | float) else None
-            levels.setdefault(group, []).append(_Attempt(str(where["item"]), result, _PERFECT in facts))
-        several = len({env for env, _ in levels}) > 1
-        summed: dict[str, float] = {"rate": _single_attempt_success_rate(levels)}
-        for env, level in sorted(levels):
-            name = f"{env.partition('/')[2]}_{level}" if several else str(level)
-            summed |= {f"{name}_{key}": number for key, number in _level_numbers(levels[env, level]).items()}
-        return summed
+            env_level = str(sample_metadata.get("env", "")), int(sample_metadata["level"])
+            is_solved = float(value) if isinstance(value, int | float) else None
+            attempts_by_level.setdefault(env_level, []).append(
+                _Attempt(str(sample_metadata["item"]), is_solved, _PERFECT in score_metadata)
+            )
+        has_several_environments = len({env for env, _ in attempts_by_level}) > 1
+        numbers: dict[str, float] = {"rate": _single_attempt_success_rate(attempts_by_level)}
+        for env, level in sorted(attempts_by_level):
+            name = f"{env.partition('/')[2]}_{level}" if has_several_environments else str(level)
+            numbers |= {
+                f"{name}_{key}": number for key, number in _level_numbers(attempts_by_level[env, level]).items()
+            }
+        return numbers
 
     return summary
 
@@ -136,19 +144,20 @@ class _Attempt(NamedTuple):
     is_perfect: bool
 
 
-def _single_attempt_success_rate(levels: Mapping[tuple[str, int], Sequence[_Attempt]]) -> float:
+def _single_attempt_success_rate(attempts_by_level: Mapping[tuple[str, int], Sequence[_Attempt]]) -> float:
     """Return the share of items solved by a single attempt, as a mean over environments; NaN without any."""
     by_env: dict[str, dict[Hashable, list[tuple[bool, float]]]] = {}
-    for (env, level), attempts in levels.items():
-        for item, solved, is_last in attempts:
+    for (env, level), attempts in attempts_by_level.items():
+        for item, solved, is_perfect_attempt in attempts:
             if solved is not None:
-                by_env.setdefault(env, {}).setdefault((level, item), []).append((is_last, solved))
+                by_env.setdefault(env, {}).setdefault((level, item), []).append((is_perfect_attempt, solved))
     means: list[float] = []
     for items in by_env.values():
-        in_order = map(sorted, items.values())  # a perfect attempt is the last one, whenever it ended
-        means.append(
-            fmean(single_attempt_mean([value for _, value in of], [done for done, _ in of]) for of in in_order)
-        )
+        item_means: list[float] = []
+        for attempts in map(sorted, items.values()):  # a perfect attempt is the last one, whenever it ended
+            is_perfect, values = zip(*attempts, strict=True)
+            item_means.append(single_attempt_mean(values, is_perfect))
+        means.append(fmean(item_means))
     return fmean(means) if means else _MISSING
 
 
@@ -162,14 +171,17 @@ def _level_numbers(attempts: Sequence[_Attempt]) -> dict[str, float]:
             best[item] = max(value, best.get(item, value))
         return fmean(best.values()) if best else None
 
-    scored = [(item, solved) for item, solved, _ in attempts if solved is not None]
-    numbers = {"best": share_solved(scored), "mean": fmean(value for _, value in scored) if scored else None}
-    if len(scored) < len(attempts):
+    scored_attempts = [(item, solved) for item, solved, _ in attempts if solved is not None]
+    numbers = {
+        "best": share_solved(scored_attempts),
+        "mean": fmean(value for _, value in scored_attempts) if scored_attempts else None,
+    }
+    if len(scored_attempts) < len(attempts):
         lowest, highest = (
-            share_solved((item, end if solved is None else solved) for item, solved, _ in attempts)
-            for end in (0.0, 1.0)
+            share_solved((item, value_of_lost if solved is None else solved) for item, solved, _ in attempts)
+            for value_of_lost in (0.0, 1.0)
         )
-        numbers |= {"n": len(scored), "planned": len(attempts), "lowest": lowest, "highest": highest}
+        numbers |= {"n": len(scored_attempts), "planned": len(attempts), "lowest": lowest, "highest": highest}
     return {name: float(number) for name, number in numbers.items() if number is not None}
 
 
@@ -232,8 +244,8 @@ def solved() -> Scorer:
         if isinstance(record, Score):
             return record
         scoring = registry.load(record.env).scoring
-        head = scoring.metrics[0]
-        is_last = scoring.best_of and is_perfect(head.of(record), head)
+        headline_metric = scoring.metrics[0]
+        is_last = scoring.best_of and is_perfect(headline_metric.of(record), headline_metric)
         value = float(record.end is End.SOLVED)
         return Score(value=value, answer=str(record.end), metadata={_PERFECT: True} if is_last else None)
 

@@ -28,9 +28,9 @@ from waybench.core._secrets import HIDDEN
 from waybench.evaluation._provider_errors import all_causes, response_text
 from waybench.evaluation._run_journals import task_args
 
-_SHORTEST = 4  # of what is looked for in texts, most of which would otherwise lose words that are no secrets
+_SHORTEST_SECRET = 4  # characters; to hide shorter ones would mangle most texts
 _SHORTEST_API_KEY = 8  # "none" stands for none
-_SEALED = "waybench_sealed"
+_SEALED_ATTRIBUTE = "waybench_sealed"
 
 
 class Secrets:
@@ -68,13 +68,15 @@ class Secrets:
         if not self._texts:
             return output
         fields = output.model_dump()
-        hidden = {name: self.hide(fields[name]) for name in ("error", "metadata", "model", "completion", "response_id")}
+        hidden_fields = {
+            name: self.hide(fields[name]) for name in ("error", "metadata", "model", "completion", "response_id")
+        }
         choices = [
             {**choice, "message": {name: self._hide_part(name, part) for name, part in choice["message"].items()}}
             for choice in fields["choices"]
         ]
-        changed = {**fields, **hidden, "choices": choices}
-        return output if changed == fields else ModelOutput.model_validate(changed)
+        all_fields = {**fields, **hidden_fields, "choices": choices}
+        return output if all_fields == fields else ModelOutput.model_validate(all_fields)
 
     def _hide_part(self, name: str, part: Any) -> Any:
         """Return a field of a message in which all secrets are replaced, except in names that Inspect reads."""
@@ -96,9 +98,9 @@ class Secrets:
 
     def _add_texts(self, texts: Iterable[str]) -> None:
         """Add secret texts; of "Bearer TOKEN" the token as well."""
-        words = [word for text in texts for word in (text, text.rpartition(" ")[2])]  # "Bearer TOKEN": the token, too
+        words = [word for text in texts for word in (text, text.rpartition(" ")[2])]
         longest_first = sorted({*self._texts, *words}, key=len, reverse=True)
-        self._texts = [text for text in longest_first if len(text) >= _SHORTEST]
+        self._texts = [text for text in longest_first if len(text) >= _SHORTEST_SECRET]
 
 
 def seal_secrets(model: Model, base_url: str | None, args: Mapping[str, Json]) -> Model:
@@ -114,7 +116,7 @@ def seal_secrets(model: Model, base_url: str | None, args: Mapping[str, Json]) -
     generate = api.generate
 
     @functools.wraps(generate)
-    async def sealed(*positional: Any, **more: Any) -> Any:
+    async def generate_sealed(*positional: Any, **more: Any) -> Any:
         """Call the provider, and hide the secrets in what it returns or raises."""
         with hide_secrets_in_errors(secrets):
             answer = await generate(*positional, **more)
@@ -127,9 +129,9 @@ def seal_secrets(model: Model, base_url: str | None, args: Mapping[str, Json]) -
             output = secrets.hide_output(output)
         return (output, call) if isinstance(answer, tuple) else output
 
-    if not getattr(api, _SEALED, False):
-        api.generate = sealed
-        setattr(api, _SEALED, True)
+    if not getattr(api, _SEALED_ATTRIBUTE, False):
+        api.generate = generate_sealed
+        setattr(api, _SEALED_ATTRIBUTE, True)
     return model
 
 
@@ -148,20 +150,20 @@ def adopt_names_of_older_logs(
 ) -> None:
     """Give tasks and models the unredacted settings of older versions' logs, so that the engine resumes these.
 
-    The engine resumes a log only if it names task and model alike. What these logs say already is no secret that the
-    next one would keep.
+    The engine resumes a log only if it names task and model alike. The next log may have these settings in clear text,
+    too, since the folder has them already.
     """
-    hidden = [task for task in tasks if LABEL.fullmatch(str(task_args(task).get("key", "")))]
-    if not hidden and not any(HIDDEN in repr(model.model_args) for model in models):
+    private_tasks = [task for task in tasks if LABEL.fullmatch(str(task_args(task).get("key", "")))]
+    if not private_tasks and not any(HIDDEN in repr(model.model_args) for model in models):
         return
     is_changed = False
     for info in list_eval_logs(str(folder.absolute()), recursive=False):
         try:
             spec = read_eval_log(info, header_only=True).eval
-        except Exception:  # not a log; the engine has its own word on it
+        except Exception:  # not a log, of which the engine warns
             continue
         key = spec.task_args_passed.get("key")
-        for task in hidden:
+        for task in private_tasks:
             if spec.task == task.name and key is not None and private_key_label(str(key)) == task_args(task)["key"]:
                 for parameters in (task_args(task), getattr(task, TASK_ALL_PARAMS_ATTR, {})):
                     parameters["key"] = key
@@ -170,8 +172,8 @@ def adopt_names_of_older_logs(
             run_model: Any = model
             is_older = redact_secrets(spec.model_args) != spec.model_args
             args: dict[str, Any] = run_model.model_args
-            logged = {name: args[name] for name in args if name != "api_key" and not name.startswith("aws_")}
-            if is_older and spec.model == str(model) and redact_secrets(spec.model_args) == logged:
+            logged_args = {name: args[name] for name in args if name != "api_key" and not name.startswith("aws_")}
+            if is_older and spec.model == str(model) and redact_secrets(spec.model_args) == logged_args:
                 run_model.model_args = dict(spec.model_args)
                 is_changed = True
     if is_changed:

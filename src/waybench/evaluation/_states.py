@@ -21,7 +21,7 @@ class HiddenStates:
     """Appends a line of JSON for each request: the hidden states of its last token, and labels.
 
     Args:
-        path: The file; a run that goes on appends to what it has, and of several lines for one turn the last counts.
+        path: The file. A resumed run appends to it; of several lines for one turn the last counts.
         layers: Numbers of layers, 0 for the embeddings; by default some at equal distances.
     """
 
@@ -32,14 +32,14 @@ class HiddenStates:
         """Store the hidden states of a model's requests from now on.
 
         Raises:
-            UsageError: If it does not run in this process, or has no such layer.
+            UsageError: If the model does not run in this process, or has no such layer.
         """
         api: Any = model.api
         if not all(hasattr(api, name) for name in ("hf_chat", "tokenizer", "model")):
             raise UsageError(f"--states: {str(model)[:120]} does not run in this process: give a model of hf/")
-        last = int(api.model.config.num_hidden_layers)
-        if wrong := [layer for layer in self._layers if layer > last]:
-            raise UsageError(f"--layers {wrong[0]}: {str(model)[:120]} has layers up to {last}")
+        last_layer = int(api.model.config.num_hidden_layers)
+        if missing_layers := [layer for layer in self._layers if layer > last_layer]:
+            raise UsageError(f"--layers {missing_layers[0]}: {str(model)[:120]} has layers up to {last_layer}")
         setattr(api, STATES, self)
 
     async def store(self, api: Any, messages: list[ChatMessage], tools: Any, episode: Episode[Any, Any, Any]) -> None:
@@ -62,11 +62,11 @@ class HiddenStates:
             tokens = api.tokenizer(text, return_tensors="pt", **(api.tokenizer_call_args or {}))
             ids = tokens["input_ids"].to(api.model.device)
             states: Sequence[Any] = api.model(input_ids=ids, output_hidden_states=True).hidden_states
-            layers = self._layers or sorted({part * (len(states) - 1) // _DEPTHS for part in range(_DEPTHS + 1)})
-            values = {
+            layers = self._layers or sorted({quarter * (len(states) - 1) // _DEPTHS for quarter in range(_DEPTHS + 1)})
+            bytes_by_layer = {
                 str(layer): states[layer][0, -1].float().cpu().numpy().astype("<f4").tobytes() for layer in layers
             }
-            line["states"] = {layer: b64encode(numbers).decode() for layer, numbers in values.items()}
+            line["states"] = {layer: b64encode(data).decode() for layer, data in bytes_by_layer.items()}
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
 
@@ -80,9 +80,9 @@ def episode_labels(episode: Episode[Any, Any, Any]) -> dict[str, float]:
     environment, state, values = episode.environment, episode.state, dict[str, float]()
     for belief in episode.beliefs:
         expected: Json = belief.expected(state)
-        for number, value in enumerate(expected if is_array(expected) else [expected]):
+        for index, value in enumerate(expected if is_array(expected) else [expected]):
             if isinstance(value, int | float):
-                values[f"{belief.name}.{number}"] = float(value)
+                values[f"{belief.name}.{index}"] = float(value)
     values |= {potential.name: float(potential.of(state)) for potential in environment.players.potentials}
     minimum = episode.item.proof.get("minimum")
     if not episode.turns and isinstance(minimum, int | float):

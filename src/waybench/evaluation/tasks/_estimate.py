@@ -28,12 +28,12 @@ from waybench.evaluation.tasks._stream import TaskStream
 
 # Items of each environment and options that are played to estimate tokens; more where that takes one reply, for maps
 # differ in size.
-_SAMPLE, _SAMPLE_OF_REPLIES = 3, 30
-_UNITS = 30  # of a stream that are drawn
-_LEVELS = 6  # levels of a ladder at which an item is played
-_LONG = 5_000  # turns of an episode from which a run of it has a limit by default
+_SAMPLED_ITEMS, _SAMPLED_SINGLE_REPLIES = 3, 30
+_SAMPLED_UNITS = 30  # of a stream that are drawn
+_SAMPLED_LEVELS = 6  # levels of a ladder at which an item is played
+_LONG_EPISODE = 5_000  # turns of an episode from which a run of it has a limit by default
 _NO_TOKENS = Tokens(0.0, 0.0)
-_TURNS = 100  # turns of an episode that are played for an estimate
+_PLAYED_TURNS = 100  # turns of an episode that are played for an estimate
 
 
 class RunEstimate(NamedTuple):
@@ -107,7 +107,7 @@ class TaskQuote:
         self.needed: float | None = None
         if estimate.levels:
             self.needed = None if estimate.least is None else sum(estimate.least)
-        elif estimate.turns > _LONG:
+        elif estimate.turns > _LONG_EPISODE:
             self.needed = estimate.most_of_short
         pictures = "" if prompt_kinds(entry.parts, self._args).picture is None else " or 750 pixels"
         self._note = f"at four characters{pictures} a token and without reasoning"
@@ -119,15 +119,20 @@ class TaskQuote:
         Searches have no row (`search_text`).
         """
         estimate = self._estimate
-        first = f" at {self._level_noun} {estimate.levels[0]}" if estimate.levels else ""
+        at_first_level = f" at {self._level_noun} {estimate.levels[0]}" if estimate.levels else ""
         least, most = estimate.least, estimate.most
         tokens = dollars = "not known"
         if least is not None and most is not None:
-            ends = [least, most] if sum(most) > sum(least) else [least]
-            tokens = " to ".join(short_count(round(sum(end))) for end in ends)
-            dollars = "" if price is None else " to ".join(f"{end.cost(price):,.2f}" for end in ends)
+            bounds = [least, most] if sum(most) > sum(least) else [least]
+            tokens = " to ".join(short_count(round(sum(bound))) for bound in bounds)
+            dollars = "" if price is None else " to ".join(f"{bound.cost(price):,.2f}" for bound in bounds)
         return QuoteRow(
-            self._entry.name, model, f"{estimate.episodes:,}{first}", f"{estimate.requests:,}{first}", tokens, dollars
+            self._entry.name,
+            model,
+            f"{estimate.episodes:,}{at_first_level}",
+            f"{estimate.requests:,}{at_first_level}",
+            tokens,
+            dollars,
         )
 
     def search_text(self, model: str) -> str:
@@ -155,10 +160,10 @@ class TaskQuote:
                 f"{name} climbs from {self._level_noun} {first} to at most {last} as long as the model solves an item "
                 f"of a {self._level_noun}; tokens are for all of them."
             )
-        if estimate.least is not None and estimate.turns > _TURNS:
+        if estimate.least is not None and estimate.turns > _PLAYED_TURNS:
             notes.append(
-                f"{name}: of episodes of up to {estimate.turns:,} turns the first {_TURNS} are played, the rest is "
-                "extrapolated."
+                f"{name}: of episodes of up to {estimate.turns:,} turns the first {_PLAYED_TURNS} are played, the rest "
+                "is extrapolated."
             )
         if self._entry.further:
             notes.append(
@@ -186,47 +191,46 @@ def estimate_of_items(items: Sequence[TaskItem]) -> RunEstimate:
     for group in groups.values():
         environment, options = group[0].environment, group[0].options
         attempts = sum(item.attempts for item in group)
-        turns = _max_turns(environment, group[0].item, options)
+        turns = Episode[Any, Any, Any](environment, group[0].item, options).turns_left
         longest = max(longest, turns)
         episodes, requests = episodes + attempts, requests + attempts * turns
-        sample = [item.item for item in evenly_spaced_values(group, _SAMPLE if turns > 1 else _SAMPLE_OF_REPLIES)]
+        sample = [
+            item.item for item in evenly_spaced_values(group, _SAMPLED_ITEMS if turns > 1 else _SAMPLED_SINGLE_REPLIES)
+        ]
         # An item whose attempts end with a perfect one is played once by an optimal player.
-        plays = len(group) if environment.scoring.best_of else attempts
-        least = _add_tokens(least, _episode_tokens_if_playable(environment, options, sample, "oracle"), plays)
-        of_random = _episode_tokens_if_playable(environment, options, sample, "random")
-        most = _add_tokens(most, of_random, attempts)
-        most_of_short += sum(of_random or ()) * attempts * (turns <= _LONG)
+        oracle_attempts = len(group) if environment.scoring.best_of else attempts
+        least = _add_tokens(least, _episode_tokens_if_playable(environment, options, sample, "oracle"), oracle_attempts)
+        random_tokens = _episode_tokens_if_playable(environment, options, sample, "random")
+        most = _add_tokens(most, random_tokens, attempts)
+        most_of_short += sum(random_tokens or ()) * attempts * (turns <= _LONG_EPISODE)
     return RunEstimate(episodes, requests, least, most, longest, most_of_short=most_of_short)
 
 
 def estimate_of_stream(stream: TaskStream) -> RunEstimate:
     """Return the estimate of all units of a stream, extrapolated from the first ones."""
-    units = min(stream.size, _UNITS)
-    part, times = (
-        estimate_of_items([item for number in range(units) for item in stream.unit(number)]),
-        stream.size / units,
-    )
-    return part._replace(
-        episodes=round(part.episodes * times),
-        requests=round(part.requests * times),
-        least=_add_tokens(_NO_TOKENS, part.least, times),
-        most=_add_tokens(_NO_TOKENS, part.most, times),
-        most_of_short=part.most_of_short * times,
+    n_sampled = min(stream.size, _SAMPLED_UNITS)
+    estimate = estimate_of_items([item for number in range(n_sampled) for item in stream.unit(number)])
+    scale = stream.size / n_sampled
+    return estimate._replace(
+        episodes=round(estimate.episodes * scale),
+        requests=round(estimate.requests * scale),
+        least=_add_tokens(_NO_TOKENS, estimate.least, scale),
+        most=_add_tokens(_NO_TOKENS, estimate.most, scale),
+        most_of_short=estimate.most_of_short * scale,
     )
 
 
 def estimate_of_ladders(entry: TaskEntry, args: Mapping[str, Any]) -> RunEstimate:
     """Return the estimate of a task's ladders: requests of their first level, and tokens of all levels."""
-    estimates = [_estimate_of_ladder(ladder) for ladder in ladders_of_task(entry, args)]
-    total = estimates[0]
-    for one in estimates[1:]:
+    total, *others = [_estimate_of_ladder(ladder) for ladder in ladders_of_task(entry, args)]
+    for estimate in others:
         total = RunEstimate(
-            total.episodes + one.episodes,
-            total.requests + one.requests,
-            _add_tokens(total.least, one.least, 1),
-            _add_tokens(total.most, one.most, 1),
-            max(total.turns, one.turns),
-            total.levels,
+            total.episodes + estimate.episodes,
+            total.requests + estimate.requests,
+            _add_tokens(total.least, estimate.least, 1),
+            _add_tokens(total.most, estimate.most, 1),
+            max(total.turns, estimate.turns),
+            total.levels,  # which are the same for all ladders of a task
         )
     return total
 
@@ -234,35 +238,25 @@ def estimate_of_ladders(entry: TaskEntry, args: Mapping[str, Any]) -> RunEstimat
 def _estimate_of_ladder(ladder: Ladder) -> RunEstimate:
     """Return the estimate of one ladder, from a sample of its levels."""
     environment, options, levels = ladder.environment, ladder.options, list(ladder.levels())
-    turns = _max_turns(environment, ladder.items(levels[0])[0], options)
-    sample = {level: ladder.items(level) for level in [*evenly_spaced_values(levels[:-1], _LEVELS), levels[-1]]}
+    turns = Episode[Any, Any, Any](environment, ladder.items(levels[0])[0], options).turns_left
+    sampled_levels = [*evenly_spaced_values(levels[:-1], _SAMPLED_LEVELS), levels[-1]]
+    items_by_level = {level: ladder.items(level) for level in sampled_levels}
 
     def tokens_of_all_levels(player: str, attempts: int) -> Tokens | None:
         """Return a player's tokens at all levels, interpolated between sampled ones; None if it cannot play."""
-        means = {
-            level: _episode_tokens_if_playable(environment, options, items[:1], player)
-            for level, items in sample.items()
-        }
-        sums = {
-            level: [side * attempts * len(sample[level]) for side in mean]
-            for level, mean in sorted(means.items())
-            if mean is not None
-        }
-        if not sums:
+        level_tokens: dict[int, Tokens] = {}  # of all attempts at a sampled level
+        for level, items in sorted(items_by_level.items()):
+            mean = _episode_tokens_if_playable(environment, options, items[:1], player)
+            if mean is not None:
+                level_tokens[level] = Tokens(mean.input * attempts * len(items), mean.output * attempts * len(items))
+        if not level_tokens:
             return None
-        return Tokens(
-            *(float(np.interp(levels, list(sums), sides).sum()) for sides in zip(*sums.values(), strict=True))
-        )
+        inputs, outputs = zip(*level_tokens.values(), strict=True)
+        return Tokens(*(float(np.interp(levels, list(level_tokens), tokens).sum()) for tokens in (inputs, outputs)))
 
-    episodes = len(sample[levels[0]]) * ladder.attempts
+    episodes = len(items_by_level[levels[0]]) * ladder.attempts
     least, most = tokens_of_all_levels("oracle", 1), tokens_of_all_levels("random", ladder.attempts)
     return RunEstimate(episodes, episodes * turns, least, most, turns, levels)
-
-
-def _max_turns(environment: Environment[Any, Any, Any], item: Item[Any], options: Mapping[str, Json]) -> int:
-    """Return the most turns that an episode of an item can have."""
-    episode: Episode[Any, Any, Any] = Episode(environment, item, options)
-    return episode.turns_left
 
 
 def _episode_tokens_if_playable(
@@ -271,9 +265,9 @@ def _episode_tokens_if_playable(
     """Return the estimated tokens of a player's episode; None if it cannot be played here."""
     try:
         with reraise_as_defect(environment.id, f"player {player}"):
-            return estimate_episode_tokens(environment, options, items, player, _TURNS)
+            return estimate_episode_tokens(environment, options, items, player, _PLAYED_TURNS)
     except WaybenchError as error:  # for example, an engine that the run itself will start
-        if isinstance(error.__cause__, KitError):  # with which no item is played, or no record read
+        if isinstance(error.__cause__, KitError):  # then the run could play no item, either
             raise
         return None
 

@@ -12,6 +12,7 @@ from waybench.core import (
     PREFIX,
     Environment,
     Episode,
+    HorizonSpec,
     Item,
     Json,
     Source,
@@ -47,8 +48,8 @@ from waybench.evaluation.tasks._entry import (
 from waybench.results.stats import StoppingRule
 from waybench.results.stats._adaptive import Candidate, forecast_searches
 
-_POOL = 40  # items, each of which can be played once with each number of steps
-_NUMBERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+_ITEM_POOL = 40  # items, each of which can be played once with each number of steps
+_STEP_COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 
 
 def handover_strata(
@@ -62,25 +63,27 @@ def handover_strata(
     if options.get(PREFIX) is not None:
         raise UsageError(f"prefix={options[PREFIX]}: axis={axis} chooses the prefix; leave one of them out")
     items = level_items(args, open_level)
-    # A prefix is refused where there is only one turn, with a message that says so.
-    lengths = {
+    # The empty prefix makes `Episode` refuse items of only one turn, with a message that says so.
+    oracle_steps = {
         item.id: count_oracle_steps(Episode(environment, item, {**options, PREFIX: "oracle:0"})) for item in items
     }
     groups: list[OptionItems] = []
-    for number in _NUMBERS:
-        first = args[FIRST_STEPS.name]
-        prefix = f"oracle:-{number}" if axis == "steps_left" else f"oracle:{first}+random:{number}"
-        needed = number if axis == "steps_left" else first
-        group = [item for item in items if lengths[item.id] > needed]
+    for n_steps in _STEP_COUNTS:
+        first_steps = args[FIRST_STEPS.name]
+        prefix = f"oracle:-{n_steps}" if axis == "steps_left" else f"oracle:{first_steps}+random:{n_steps}"
+        n_prefix_steps = n_steps if axis == "steps_left" else first_steps
+        playable_items = [item for item in items if oracle_steps[item.id] > n_prefix_steps]
         if axis == "random_steps":  # the oracle still succeeds after the prefix, so that a failure is the player's
-            played = {**options, PREFIX: prefix}
-            group = [
+            options_with_prefix = {**options, PREFIX: prefix}
+            playable_items = [
                 item
-                for item in group
-                if environment.difficulty.is_success(play_to_end(environment, item, policy("oracle"), played).record())
+                for item in playable_items
+                if environment.difficulty.is_success(
+                    play_to_end(environment, item, policy("oracle"), options_with_prefix).record()
+                )
             ]
-        if group:
-            groups.append(OptionItems(float(number), {PREFIX: prefix}, prefix.replace(":", ""), group))
+        if playable_items:
+            groups.append(OptionItems(float(n_steps), {PREFIX: prefix}, prefix.replace(":", ""), playable_items))
     if len(groups) < 2:
         raise UsageError(
             f"axis={axis}: the items of level {args[LEVEL.name]} are too short to hand them over; raise the level"
@@ -94,11 +97,11 @@ def level_items(args: Mapping[str, Any], open_level: Callable[[int], Source[Any]
     if level is None:
         raise UsageError(f"axis={args[AXIS.name]}: give the level of the items, level=N")
     source = open_level(level)
-    return source.head(_POOL if source.space is None else min(source.space, _POOL))
+    return source.head(_ITEM_POOL if source.space is None else min(source.space, _ITEM_POOL))
 
 
-# Thousands of tokens, four to a doubling.
-_LENGTHS = tuple(sorted({round(2 ** (step / 4)) for step in range(45)}))
+# Thousands of tokens from 1 to 2,048, four to a doubling.
+_CONTEXT_LENGTHS = tuple(sorted({round(2 ** (step / 4)) for step in range(4 * 11 + 1)}))
 
 
 def context_strata(
@@ -112,12 +115,12 @@ def context_strata(
     if CONTEXT_TOKENS in options:
         raise UsageError(f"{CONTEXT_TOKENS}={options[CONTEXT_TOKENS]}: axis={axis} chooses it; leave one of them out")
     items = level_items(args, open_level)
-    chosen = {name: args[name] for name in (CONTEXT_TEXT, CONTEXT_TOKENIZER) if args[name] is not None}
-    lengths = [length for length in _LENGTHS if length <= longest]
+    context_settings = {name: args[name] for name in (CONTEXT_TEXT, CONTEXT_TOKENIZER) if args[name] is not None}
+    lengths = [length for length in _CONTEXT_LENGTHS if length <= longest]
 
     def context_options(length: int) -> dict[str, Json]:
         """Return the options of play for a context of so many thousand tokens."""
-        return {CONTEXT_TOKENS: length * 1000, **chosen}
+        return {CONTEXT_TOKENS: length * 1000, **context_settings}
 
     def has_room(length: int) -> bool:
         """Return whether every item fits into a context of so many thousand tokens."""
@@ -134,10 +137,14 @@ def context_strata(
         raise UsageError(
             f"{LONGEST.name}={longest}: too few tokens for items of level {args[LEVEL.name]} among others; raise it"
         )
-    alone = estimate_episode_tokens(environment, options, items[:1])
+    item_tokens = estimate_episode_tokens(environment, options, items[:1])
     groups = [
         OptionItems(
-            float(length), context_options(length), f"context{length}k", items, Tokens(length * 1000.0, alone.output)
+            float(length),
+            context_options(length),
+            f"context{length}k",
+            items,
+            Tokens(length * 1000.0, item_tokens.output),
         )
         for length in lengths
     ]
@@ -145,7 +152,7 @@ def context_strata(
 
 
 _SORTED_POOL = 60  # items of each level that are sorted by a difficulty index
-_FEWEST = 20  # of these in a stratum
+_FEWEST_IN_STRATUM = 20  # of these in a stratum
 
 
 def horizon_config(entry: TaskEntry, args: Mapping[str, Any]) -> HorizonConfig:
@@ -159,49 +166,35 @@ def _cached_horizon_config(env_id: str, sorted_parameters: tuple[tuple[str, Any]
     environment, args = registry.load(env_id), dict(sorted_parameters)
     spec = environment.difficulty.horizon
     assert spec is not None, "tasks search only where an environment declares its levels"
-    played = horizon_play_options(environment, spec)
-    play_options = {option.name: args[option.name] for option in played}
+    declared_options = horizon_play_options(environment, spec)
+    play_options = {option.name: args[option.name] for option in declared_options}
     if args[AXIS.name] == CONTEXT_AXIS:
         if not environment.playing.takes_context:
             raise UsageError(f"axis={CONTEXT_AXIS}: items of {env_id} cannot stand among others; choose another axis")
         play_options |= {CONTEXT_TEXT: None, CONTEXT_TOKENIZER: None}  # they go with the lengths
     options = environment.resolve_options(play_options)
-    style = {option.name: args.get(option.name, option.default) for option in environment.items.options}
-    style |= spec.source_options
-    along_option = OPTION_AXES.get(args[AXIS.name])
-    if along_option is None and args[LEVEL.name] is not None:
+    source_options = {option.name: args.get(option.name, option.default) for option in environment.items.options}
+    source_options |= spec.source_options
+    option_axis = OPTION_AXES.get(args[AXIS.name])
+    if option_axis is None and args[LEVEL.name] is not None:
         raise UsageError(f"level={args[LEVEL.name]}: this search chooses levels; give easiest and hardest, or an axis")
-    if args["hardest"] > spec.levels[-1]:
-        raise UsageError(f"hardest={args['hardest']}: the levels of this search end at {spec.levels[-1]}")
-    if args["easiest"] < spec.levels[0]:
-        raise UsageError(f"easiest={args['easiest']}: the levels of this search begin at {spec.levels[0]}")
-    levels = [level for level in spec.levels if args["easiest"] <= level <= args["hardest"]]
-    if len(levels) < 2:
-        raise UsageError(
-            f"easiest={args['easiest']}, hardest={args['hardest']}: give at least two of the levels "
-            f"{', '.join(map(str, spec.levels))}"
-        )
+    levels = _searched_levels(spec, args["easiest"], args["hardest"])
     budget, in_dollars = parse_budget(args["budget"])
     path = None if args["prices"] is None else Path(args["prices"])
     prices = load_prices(path) if in_dollars or path is not None else None
-    rule = StoppingRule(
-        share=args["share"],
-        precision=args["precision"],
-        most=args["most"],
-        budget=budget,
-        batch=args["batch"],
-    )
+    rule = StoppingRule(budget=budget, **{name: args[name] for name in ("share", "precision", "most", "batch")})
 
     def open_level(level: int) -> Source[Any]:
-        return environment.source(args["key"], level, **style)
+        """Return the source of a level's items."""
+        return environment.source(args["key"], level, **source_options)
 
-    named = args.get(DIFFICULTY_INDEX)
-    index = None if named is None else read_difficulty_index(named, environment)
-    if along_option is not None and index is not None:
-        raise UsageError(f"{DIFFICULTY_INDEX}: axis={along_option.name} plays one level; leave one of them out")
-    if along_option is not None:
-        find = context_strata if along_option.name == CONTEXT_AXIS else handover_strata
-        axis, all_strata = along_option, find(environment, options, args, open_level)
+    index_text = args.get(DIFFICULTY_INDEX)
+    index = None if index_text is None else read_difficulty_index(index_text, environment)
+    if option_axis is not None and index is not None:
+        raise UsageError(f"{DIFFICULTY_INDEX}: axis={option_axis.name} plays one level; leave one of them out")
+    if option_axis is not None:
+        find_strata = context_strata if option_axis.name == CONTEXT_AXIS else handover_strata
+        axis, all_strata = option_axis, find_strata(environment, options, args, open_level)
     else:
         sources = {level: open_level(level) for level in levels}
         axis = environment.difficulty.axes[0] if index is None else index.equivalent_level_axis(environment)
@@ -209,11 +202,29 @@ def _cached_horizon_config(env_id: str, sorted_parameters: tuple[tuple[str, Any]
         all_strata = strata_of_levels(environment, options, axis, sources, pool)
         if index is not None:
             # A few unusual items would extend the range to where a search soon has no more of them.
-            all_strata = [stratum for stratum in all_strata if stratum.n_items is None or stratum.n_items >= _FEWEST]
+            all_strata = [
+                stratum for stratum in all_strata if stratum.n_items is None or stratum.n_items >= _FEWEST_IN_STRATUM
+            ]
         if len(all_strata) < 2:
-            raise UsageError(f"{DIFFICULTY_INDEX}={named}: by it, all items are about equally hard; give more levels")
+            raise UsageError(
+                f"{DIFFICULTY_INDEX}={index_text}: by it, all items are about equally hard; give more levels"
+            )
     prices = prices if in_dollars or budget is None else None
     return HorizonConfig(environment, options, axis, all_strata, rule, prices, index)
+
+
+def _searched_levels(spec: HorizonSpec, easiest: int, hardest: int) -> list[int]:
+    """Return the levels of a search from the easiest to the hardest, of which there must be two."""
+    if hardest > spec.levels[-1]:
+        raise UsageError(f"hardest={hardest}: the levels of this search end at {spec.levels[-1]}")
+    if easiest < spec.levels[0]:
+        raise UsageError(f"easiest={easiest}: the levels of this search begin at {spec.levels[0]}")
+    levels = [level for level in spec.levels if easiest <= level <= hardest]
+    if len(levels) < 2:
+        raise UsageError(
+            f"easiest={easiest}, hardest={hardest}: give at least two of the levels {', '.join(map(str, spec.levels))}"
+        )
+    return levels
 
 
 def horizon_quote(entry: TaskEntry, args: Mapping[str, Any], model: str) -> str:
@@ -222,22 +233,24 @@ def horizon_quote(entry: TaskEntry, args: Mapping[str, Any], model: str) -> str:
     Raises:
         UsageError: If the budget is in dollars and there is no price of the model, or if one round exceeds the budget.
     """
-    plan = horizon_config(entry, args)
-    price, budget = plan.price(model), plan.budget(model)
-    candidates = [Candidate(stratum.difficulty, stratum.tokens.cost(price), stratum.n_items) for stratum in plan.strata]
-    searched = forecast_searches(plan.rule, candidates)
-    least, usual, most = searched[0], searched[len(searched) // 2], searched[-1]
-    first = sum(sorted(candidate.cost for candidate in candidates)[: plan.rule.batch])
-    if budget is not None and first > budget:
-        raise UsageError(f"budget={args['budget']}: {plan.rule.batch} of the shortest episodes cost more; raise it")
+    config = horizon_config(entry, args)
+    price, budget = config.price(model), config.budget(model)
+    candidates = [
+        Candidate(stratum.difficulty, stratum.tokens.cost(price), stratum.n_items) for stratum in config.strata
+    ]
+    searches = forecast_searches(config.rule, candidates)
+    cheapest, median, dearest = searches[0], searches[len(searches) // 2], searches[-1]
+    first_round_cost = sum(sorted(candidate.cost for candidate in candidates)[: config.rule.batch])
+    if budget is not None and first_round_cost > budget:
+        raise UsageError(f"budget={args['budget']}: {config.rule.batch} of the shortest episodes cost more; raise it")
 
     def cost_text(number: float) -> str:
+        """Return dollars, or tokens without a price, as a number."""
         return f"{number:,.2f}" if price else f"{number:,.0f}"
 
-    trials = [search.trials for search in searched]
-    episodes = f"{plural(usual.trials, 'episode')} ({min(trials)} to {max(trials)})"
-    costs = (
-        f"{cost_text(usual.cost)} {'USD' if price else 'tokens'} ({cost_text(least.cost)} to {cost_text(most.cost)})"
-    )
+    trials = [search.trials for search in searches]
+    episodes = f"{plural(median.trials, 'episode')} ({min(trials)} to {max(trials)})"
+    cost_range = f"{cost_text(cheapest.cost)} to {cost_text(dearest.cost)}"
+    costs = f"{cost_text(median.cost)} {'USD' if price else 'tokens'} ({cost_range})"
     limit = "" if budget is None else f"; the budget is {args['budget']}"
     return f"{entry.name}, {model}: about {episodes} and {costs} for replies without reasoning{limit}"

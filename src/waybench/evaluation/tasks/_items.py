@@ -36,7 +36,7 @@ from waybench.evaluation.tasks._entry import (
 
 
 class TaskItem(NamedTuple):
-    """An item of a task, with the task's options that say how it was drawn."""
+    """An item of a task: options of play, most attempts, and the options with which it was drawn (`drawn`)."""
 
     environment: Environment[Any, Any, Any]
     options: Mapping[str, Json]
@@ -77,12 +77,13 @@ def chosen_datasets(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> list[
 def _items_of_parts(
     parts: Sequence[TaskPart], args: Mapping[str, Any], default_limit: int | None
 ) -> Iterator[TaskItem]:
+    """Yield the items of a task's parts, as `task_items` without a shard."""
     for part in parts:
         environment = registry.load(part.env)
-        chosen = _part_parameters(part, environment, args)
-        options = _play_options(environment, chosen)
+        parameters = _part_parameters(part, environment, args)
+        options = _play_options(environment, parameters)
         with reraise_as_defect(environment.id):
-            items, attempts = _items_and_attempts(environment, chosen, part.trials, default_limit)
+            items, attempts = _items_and_attempts(environment, parameters, part.trials, default_limit)
         for item in items:
             yield TaskItem(
                 environment,
@@ -125,13 +126,15 @@ def endless_parts(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> list[En
     endless: list[EndlessPart] = []
     for part in parts:
         environment = registry.load(part.env)
-        chosen = _part_parameters(part, environment, args)
+        parameters = _part_parameters(part, environment, args)
         with reraise_as_defect(environment.id):
-            dataset, source = open_source(environment, chosen)
+            dataset, source = open_source(environment, parameters)
         has_limit = any(option.name == "limit" for option in dataset.options)
         if dataset.name != GENERATED or has_limit or source.space is not None or environment.items.cluster is not None:
             return []
-        endless.append(EndlessPart(part, environment, _play_options(environment, chosen), source, chosen["attempts"]))
+        endless.append(
+            EndlessPart(part, environment, _play_options(environment, parameters), source, parameters["attempts"])
+        )
     return endless
 
 
@@ -152,10 +155,10 @@ def prompt_kinds(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> PromptKi
 
 def _history_notes(environment: Environment[Any, Any, Any], options: Mapping[str, Json]) -> tuple[str, ...]:
     """Return a note if prompts do not repeat the model's earlier replies, though an episode has several."""
-    others = options_that_repeat_replies(environment, options)
-    if others is None:
+    repeating_options = options_that_repeat_replies(environment, options)
+    if repeating_options is None:
         return ()
-    advice = f"-T {' or '.join(others)} repeats them" if others else "no option of it does"
+    advice = f"-T {' or '.join(repeating_options)} repeats them" if repeating_options else "no option of it does"
     return (
         f"{environment.id}: with these options a prompt does not repeat the model's replies of earlier steps as they "
         f"came, and so none of their reasoning; {advice} (docs/howto/reasoning.md)",
@@ -166,9 +169,9 @@ def check_programs(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> None:
     """Raise a UsageError if a program that a task's parameters name is not installed."""
     for part in parts:
         environment = registry.load(part.env)
-        chosen = _part_parameters(part, environment, args)
+        parameters = _part_parameters(part, environment, args)
         for program in environment.playing.programs:
-            if program.name in chosen.values() and program.find() is None:
+            if program.name in parameters.values() and program.find() is None:
                 raise UsageError(f"{program.name} is not installed here: {program.advice}")
 
 
@@ -177,9 +180,9 @@ def _part_parameters(
 ) -> dict[str, Any]:
     """Return all parameters of a part's environment, for a task's parameters."""
     options = environment_parameters(environment)
-    chosen = {name: option.default for name, option in options.items()}
-    chosen |= {name: value for name, value in args.items() if name in options}
-    return {**chosen, **part.fixed, **part.further_parameters(args)}
+    parameters = {name: option.default for name, option in options.items()}
+    parameters |= {name: value for name, value in args.items() if name in options}
+    return {**parameters, **part.fixed, **part.further_parameters(args)}
 
 
 def _play_options(environment: Environment[Any, Any, Any], parameters: Mapping[str, Any]) -> dict[str, Json]:
@@ -192,26 +195,26 @@ def _items_and_attempts(
 ) -> tuple[Sequence[Item[Any]], int]:
     """Return the items of an environment's default task, and the number of attempts at each.
 
-    Where there is one item only, that one is attempted as often as trials are asked for.
+    If `trials` are asked for and there is only one item, it is attempted as often.
     """
-    chosen, source = open_source(environment, args)
-    if source.space is not None and any(option.name == "limit" for option in chosen.options):
+    dataset, source = open_source(environment, args)
+    if source.space is not None and any(option.name == "limit" for option in dataset.options):
         return source.head(source.space), args["attempts"]
-    wanted = args["limit"] or (default_limit if chosen.name == GENERATED else None) or trials
-    if wanted is None:
-        wanted = GENERATED_ITEMS if chosen.name == GENERATED or source.space is None else source.space
-    count = wanted if source.space is None else min(wanted, source.space)
-    repeats = trials and source.space == 1
-    return source.head(count), args["attempts"] * (wanted if repeats else 1)
+    n_wanted = args["limit"] or (default_limit if dataset.name == GENERATED else None) or trials
+    if n_wanted is None:
+        n_wanted = GENERATED_ITEMS if dataset.name == GENERATED or source.space is None else source.space
+    n_items = n_wanted if source.space is None else min(n_wanted, source.space)
+    is_repeated = trials and source.space == 1
+    return source.head(n_items), args["attempts"] * (n_wanted if is_repeated else 1)
 
 
 def open_source(environment: Environment[Any, Any, Any], args: Mapping[str, Any]) -> tuple[Dataset, Source[Any]]:
     """Return the data set that the parameter `source` names, and the source of its items."""
-    chosen = _dataset_for(environment, args)
-    source = chosen.open(args, LocalFiles(args.get("data_dir")))
-    if args["key"] is not None and "key" in _dataset_parameters(environment, chosen):
+    dataset = _dataset_for(environment, args)
+    source = dataset.open(args, LocalFiles(args.get("data_dir")))
+    if args["key"] is not None and "key" in _dataset_parameters(environment, dataset):
         source = environment.items.mark_private(source, args["key"])
-    return chosen, isomorphic_source(environment, source, args.get(ISOMORPH.name, 0))
+    return dataset, isomorphic_source(environment, source, args.get(ISOMORPH.name, 0))
 
 
 def isomorphic_source(environment: Environment[Any, Any, Any], source: Source[Any], number: int) -> Source[Any]:
@@ -224,33 +227,34 @@ def isomorphic_source(environment: Environment[Any, Any, Any], source: Source[An
 def _dataset_for(environment: Environment[Any, Any, Any], args: Mapping[str, Any]) -> Dataset:
     """Return the data set that the parameter `source` names; refuse parameters of other data sets."""
     by_name = {dataset.name: dataset for dataset in environment.all_datasets}
-    chosen = by_name.get(args["source"], by_name["file"])
-    refused: dict[tuple[str, ...], list[str]] = {}
-    for name, option in environment_parameters(environment).items():
-        takers = tuple(
-            dataset.name for dataset in by_name.values() if name in _dataset_parameters(environment, dataset)
-        )
-        if takers and chosen.name not in takers and args[name] not in (option.default, None):
-            refused.setdefault(takers, []).append(name)
-    for takers, names in refused.items():
-        raise UsageError(f"{', '.join(names)}: only for {_refusal_text(takers, chosen.name, by_name[takers[0]].items)}")
-    return chosen
+    dataset = by_name.get(args["source"], by_name["file"])
+    refused: dict[tuple[str, ...], list[str]] = {}  # names of data sets -> parameters that only they take
+    for parameter, option in environment_parameters(environment).items():
+        takers = tuple(name for name in by_name if parameter in _dataset_parameters(environment, by_name[name]))
+        if takers and dataset.name not in takers and args[parameter] not in (option.default, None):
+            refused.setdefault(takers, []).append(parameter)
+    if refused:
+        takers, parameters = next(iter(refused.items()))
+        text = _refusal_text(takers, dataset.name, by_name[takers[0]].items)
+        raise UsageError(f"{', '.join(parameters)}: only for {text}")
+    return dataset
 
 
-def _refusal_text(takers: tuple[str, ...], chosen: str, items: str) -> str:
-    """Return which data sets take a refused parameter, and what to do."""
+def _refusal_text(takers: tuple[str, ...], chosen_name: str, items: str) -> str:
+    """Return which data sets take a refused parameter, and what to do; `items` is their word for items."""
     if takers == ("generated",):
         return f"generated {items}; remove it, or remove source"
     if takers == ("published",):
-        return f"published {items}; {'add source=published, or ' * (chosen == 'generated')}remove it"
+        advice = "add source=published, or remove it" if chosen_name == "generated" else "remove it"
+        return f"published {items}; {advice}"
     return f"published {items} or your own; remove it, or add source"
 
 
 def _dataset_parameters(environment: Environment[Any, Any, Any], dataset: Dataset) -> set[str]:
     """Return the names of the parameters that a data set takes."""
-    drawn = {"key", "level", *(option.name for option in environment.items.options)}
+    item_parameters = {"key", "level", *(option.name for option in environment.items.options)}
     return {
         *(option.name for option in dataset.options),
         *dataset.shared,
-        *(drawn if dataset.name == "generated" else ()),
+        *(item_parameters if dataset.name == "generated" else ()),
     }

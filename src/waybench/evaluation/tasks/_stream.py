@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from inspect_ai.dataset import Sample
@@ -15,7 +16,7 @@ from waybench.evaluation._agents import inspect_model_name
 from waybench.evaluation._comparison import ComparisonSource, StreamConfig
 from waybench.evaluation._sample import to_sample
 from waybench.evaluation.tasks._entry import TaskEntry
-from waybench.evaluation.tasks._items import TaskItem, endless_parts, task_items
+from waybench.evaluation.tasks._items import EndlessPart, TaskItem, endless_parts, task_items
 from waybench.results.stats._sequential import MOST_UNITS, DecisionRule
 
 ITEMS, CLUSTERS = "items", "clusters"
@@ -101,7 +102,7 @@ def task_stream(
     """Return the stream of a task's items for its parameters.
 
     Generated items, each independent of the others, come in their own order; of several parts (levels) a unit is a
-    round with an item of each. Listed items, and all items that come in clusters, are shuffled by a stream that
+    round with an item of each part. Listed items, and all items that come in clusters, are shuffled by a stream that
     depends on the task's name and the items.
 
     `over` says what a unit is: "items" or "clusters". Without `max_items` there are all listed items, or 2,000.
@@ -110,53 +111,55 @@ def task_stream(
         UsageError: If the task cannot be compared so.
     """
     if entry.climb is not None or entry.searches:  # of items within a budget, those that are played in any case
-        what = "searches for a horizon" if entry.searches else "climbs as long as a model solves an item"
-        raise UsageError(f"--until decided: {entry.name} {what}, which ends by itself; choose another task")
-    most = max_items or MOST_UNITS
+        reason = "searches for a horizon" if entry.searches else "climbs as long as a model solves an item"
+        raise UsageError(f"--until decided: {entry.name} {reason}, which ends by itself; choose another task")
     endless = endless_parts(entry.parts, args) if over == ITEMS else []
     if endless:
-        if args.get("limit") is not None:
-            raise UsageError("--until decided: give --max-items in place of --limit; the decision ends the run")
-        first = [part.item(number) for part in endless for number in range(FEWEST_UNITS)]
-        _require_bounded_item_score(first[0])
-        name = "item" if len(endless) == 1 else "round"
-        population = (
-            f"on items of {entry.name} as they are drawn" if len(endless) == 1 else "on its parts in equal shares"
-        )
+        return _generated_stream(entry, args, endless, (max_items or MOST_UNITS) // len(endless))
+    return _shuffled_stream(entry, args, over, max_items)
 
-        def items_of_round(number: int) -> Sequence[TaskItem]:
-            """Return the item with an index in each part."""
-            return [part.item(number) for part in endless]
 
-        _require_enough_units(entry, most // len(endless), name)
-        return TaskStream(
-            id=_stream_id(entry, args, over, first),
-            size=most // len(endless),
-            unit=items_of_round,
-            unit_name=name,
-            population=population,
-        )
+def _generated_stream(
+    entry: TaskEntry, args: Mapping[str, Any], parts: Sequence[EndlessPart], n_units: int
+) -> TaskStream:
+    """Return the stream of generated items in their own order; of several parts, of rounds with an item of each."""
+    if args.get("limit") is not None:
+        raise UsageError("--until decided: give --max-items in place of --limit; the decision ends the run")
+    first_items = [part.item(number) for part in parts for number in range(FEWEST_UNITS)]
+    _require_bounded_item_score(first_items[0])
+    unit_name, population = "round", "on its parts in equal shares"
+    if len(parts) == 1:
+        unit_name, population = "item", f"on items of {entry.name} as they are drawn"
+    _require_enough_units(entry, n_units, unit_name)
+    return TaskStream(
+        id=_stream_id(entry, args, ITEMS, first_items),
+        size=n_units,
+        unit=lambda number: [part.item(number) for part in parts],
+        unit_name=unit_name,
+        population=population,
+    )
+
+
+def _shuffled_stream(entry: TaskEntry, args: Mapping[str, Any], over: str, max_items: int | None) -> TaskStream:
+    """Return the stream of listed items or of clusters, as many units as have at most `max_items` items together."""
     # However many are played: a higher limit continues the same order.
     items = list(task_items(entry.parts, args, MOST_UNITS // len(entry.parts)))
     if items:
         _require_bounded_item_score(items[0])
-    shuffled = Stream("waybench-stream", entry.name, item_set_hash(item.item for item in items))
+    units = _group_by_cluster(entry, items) if over == CLUSTERS else [[item] for item in items]
+    Stream("waybench-stream", entry.name, item_set_hash(item.item for item in items)).shuffle(units)
+    population = f"on these {len(units):,} items"
     if over == CLUSTERS:
-        units = _group_by_cluster(entry, items)
-        shuffled.shuffle(units)
         population = f"on {units[0][0].environment.presentation.item}s like these"
-    else:
-        units = [[item] for item in items]
-        shuffled.shuffle(units)
-        population = f"on these {len(units):,} items"
-    sizes = [len(unit) for unit in units]
-    size = next((n for n in range(len(units)) if sum(sizes[: n + 1]) > most), len(units)) if max_items else len(units)
-    _require_enough_units(entry, size, over[:-1])
+    n_items = accumulate(len(unit) for unit in units)
+    size = sum(total <= max_items for total in n_items) if max_items else len(units)
+    unit_name = over.removesuffix("s")
+    _require_enough_units(entry, size, unit_name)
     return TaskStream(
         id=_stream_id(entry, args, over, items),
         size=size,
         unit=units.__getitem__,
-        unit_name=over[:-1],
+        unit_name=unit_name,
         population=population,
     )
 
@@ -173,36 +176,38 @@ def _require_enough_units(entry: TaskEntry, n_units: int, unit_name: str) -> Non
 def _group_by_cluster(entry: TaskEntry, items: Sequence[TaskItem]) -> list[list[TaskItem]]:
     """Return items grouped by cluster; refuse items of which each is a cluster."""
     by_cluster: dict[str, list[TaskItem]] = {}
-    for played in items:
-        name_of = played.environment.items.cluster
-        record = Episode(played.environment, played.item, played.options).record()
-        name = record.instance_hash if name_of is None else f"{played.item.level} {name_of(record)}"
-        by_cluster.setdefault(name, []).append(played)
-    if all(played.environment.items.cluster is None for played in items) or len(by_cluster) == len(items):
+    for task_item in items:
+        cluster_name = task_item.environment.items.cluster
+        record = Episode(task_item.environment, task_item.item, task_item.options).record()
+        name = record.instance_hash if cluster_name is None else f"{task_item.item.level} {cluster_name(record)}"
+        by_cluster.setdefault(name, []).append(task_item)
+    if all(task_item.environment.items.cluster is None for task_item in items) or len(by_cluster) == len(items):
         raise UsageError(f"--over clusters: each item of {entry.name} is a cluster of its own; leave the option out")
     return list(by_cluster.values())
 
 
 def _stream_id(entry: TaskEntry, args: Mapping[str, Any], over: str, items: Sequence[TaskItem]) -> str:
     """Return an id that depends on items and options of a stream, and is the same on every machine."""
-    names = {option.name for item in items[:1] for option in item.environment.items.options}
-    drawn = {name: value for name, value in args.items() if name in names or name == "level"}
+    item_option_names = {option.name for item in items[:1] for option in item.environment.items.options}
+    item_parameters = {name: value for name, value in args.items() if name in item_option_names or name == "level"}
     options = sorted({json.dumps(dict(item.options), sort_keys=True, default=str) for item in items})
     keys = sorted({item.item.key_label for item in items})
-    parts = [_REVISION, entry.name, over, drawn, options, keys, item_set_hash(item.item for item in items)]
+    parts = [_REVISION, entry.name, over, item_parameters, options, keys, item_set_hash(item.item for item in items)]
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
 def _require_bounded_item_score(task_item: TaskItem) -> None:
     """Refuse an item whose environment gives it no score from 0 to 1 of its own."""
     environment, options, item, attempts, _ = task_item
-    head = environment.scoring.metrics[0]
+    metric = environment.scoring.metrics[0]
     record = Episode(environment, item, options).record()
-    low, high = head.range_of(record)
-    is_ratio = head.per is not None and head.per(record) > 1  # a share of several things, which weigh by their number
-    if low is None or high is None or head.far_bounds or is_ratio or not head.better:
+    low, high = metric.range_of(record)
+    is_ratio = (
+        metric.per is not None and metric.per(record) > 1
+    )  # a share of several things, which weigh by their number
+    if low is None or high is None or metric.far_bounds or is_ratio or not metric.better:
         raise UsageError(
-            f"--until decided: {head.title} has no least and greatest value of single items; choose another task"
+            f"--until decided: {metric.title} has no least and greatest value of single items; choose another task"
         )
     if environment.scoring.best_of and attempts > 1:
         raise UsageError("--until decided: the best of several attempts is no score of an item; give --attempts 1")
@@ -213,13 +218,13 @@ def _require_bounded_item_score(task_item: TaskItem) -> None:
 def comparison_source(entry: TaskEntry, args: Mapping[str, Any], settings: ComparisonSettings) -> ComparisonSource:
     """Return the sample source of a comparison of models at a task."""
     stream = task_stream(entry, args, settings.over, settings.max_items)
-    per_unit = sum(item.attempts for item in stream.unit(0))
+    n_samples_per_unit = sum(item.attempts for item in stream.unit(0))
     return ComparisonSource(
         StreamConfig(
             units=stream.unit_samples,
             size=stream.size,
             rule=settings.rule,
             models=settings.players,
-            window=-(-settings.window // per_unit),
+            window=-(-settings.window // n_samples_per_unit),  # rounded up
         )
     )
