@@ -73,7 +73,12 @@ def list_(
             raise UsageError(f"--texts={texts[:60]}: give the id of an environment")
         click.echo(language_toml(resolve_environment(name), texts), nl=False)
     elif name is None:
-        click.echo(dumps(_catalogue_json()) if as_json else _overview_text())
+        if as_json:
+            tasks_json = [_task_json(task) for task in tasks.values()]
+            environments_json = [_environment_json(registry.load(entry.id)) for entry in registry.entries]
+            click.echo(dumps({"tasks": tasks_json, "environments": environments_json, "players": PLAYERS}))
+        else:
+            click.echo(_overview_text())
     elif name in tasks:
         click.echo(dumps(_task_json(tasks[name])) if as_json else _task_text(tasks[name]))
     elif name.partition("@")[0] in environments:
@@ -84,6 +89,7 @@ def list_(
 
 
 def _overview_text() -> str:
+    """Return the tasks, environments and embedded players as text."""
     return _format_sections(
         (
             (
@@ -103,6 +109,7 @@ def _overview_text() -> str:
 
 
 def _environment_text(environment: Environment[Any, Any, Any]) -> str:
+    """Return the details of an environment as text: properties, options, template fields and metrics."""
     scoring = environment.scoring
     properties = [
         ("title", environment.title),
@@ -145,6 +152,7 @@ def _further_levels_text(environment: Environment[Any, Any, Any]) -> str:
 
 
 def _task_text(task: TaskEntry) -> str:
+    """Return the details of a task as text: what it plays and costs, and its parameters."""
     properties = [("plays", ", ".join(task.envs)), ("summary", task.summary), *_cost_rows(task)]
     option_by_name = {option.name: option for option in task.options}
     free_names = [name for name, option in option_by_name.items() if len(option.choices) != 1]
@@ -216,36 +224,38 @@ def _score_bounds_text(environment: Environment[Any, Any, Any], item: TaskItem) 
     stored = stored_scores(reference_setting(environment, item.item.level, item.options, {}))
     if stored is None or stored.ceiling is None:
         return f"{metric.title.lower()}: {metric.range_text}"
-    worst = min if metric.better == "lower" else max
+    best = min if metric.better == "lower" else max
     floors = [score.mean for score in (stored.silence, stored.random, stored.constant) if score is not None]
-    floor = f"floor {worst(floors):.3g}, " if floors else ""
+    floor = f"floor {best(floors):.3g}, " if floors else ""  # of the best player without a model
     return f"{metric.title.lower()}: {floor}ceiling {stored.ceiling.mean:.3g}"
 
 
 def _option_rows(options: Sequence[Option]) -> Rows:
     """Return the name and the description of each option, with default, choices and range."""
     rows: list[tuple[str, str]] = []
-    for declared in options:
-        default, values = declared.default, ""
+    for parameter in options:
+        default, values_text = parameter.default, ""
         if default is not None:
             default = f"={default if isinstance(default, str) else dumps(default)}"
-        if declared.choices:
-            values = f" One of: {', '.join(declared.all_choices)}."
-        elif declared.low is not None:
-            values = f" From {declared.low:.12g}{'' if declared.high is None else f' to {declared.high:.12g}'}."
-        rows.append((declared.name + (default or ""), declared.doc + values))
+        if parameter.choices:
+            values_text = f" One of: {', '.join(parameter.all_choices)}."
+        elif parameter.low is not None:
+            values_text = f" From {parameter.low:.12g}{'' if parameter.high is None else f' to {parameter.high:.12g}'}."
+        rows.append((parameter.name + (default or ""), parameter.doc + values_text))
     return rows
 
 
 def _metric_description(metric: Metric | Aggregate) -> str:
-    better = f"{metric.better.capitalize()} is better." if metric.better else ""
-    between = f"Range: {metric.range_text}." if isinstance(metric, Metric) else ""
-    return " ".join(filter(None, (metric.doc, better, between)))
+    """Return what a metric measures, which values are better, and its range."""
+    direction = f"{metric.better.capitalize()} is better." if metric.better else ""
+    range_text = f"Range: {metric.range_text}." if isinstance(metric, Metric) else ""
+    return " ".join(filter(None, (metric.doc, direction, range_text)))
 
 
 def _wording_names(environment: Environment[Any, Any, Any]) -> list[str]:
-    options = environment.playing.options
-    return [choice for option in options if option.name == "wording" for choice in option.all_choices]
+    """Return the choices of an environment's option `wording`; none if it has no such option."""
+    options = {option.name: option for option in environment.playing.options}
+    return list(options["wording"].all_choices) if "wording" in options else []
 
 
 def _template_field_rows(environment: Environment[Any, Any, Any]) -> list[tuple[str, Rows]]:
@@ -274,14 +284,6 @@ def _format_sections(sections: Sequence[tuple[str, Rows]], preface: str = "") ->
             formatter.write(preface)
             preface = ""
     return formatter.getvalue().strip("\n")
-
-
-def _catalogue_json() -> Json:
-    return {
-        "tasks": [_task_json(task) for task in all_tasks()],
-        "environments": [_environment_json(registry.load(entry.id)) for entry in registry.entries],
-        "players": PLAYERS,
-    }
 
 
 def _task_json(task: TaskEntry) -> Json:

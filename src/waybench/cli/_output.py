@@ -188,7 +188,8 @@ def print_summary(
         to_stderr(warning.text)
     if len(unreadable) > _MOST_WARNINGS:
         to_stderr(f"warning: {len(unreadable) - _MOST_WARNINGS} more models and tasks have many unreadable replies")
-    defects = _count_defects(episodes, skipped)
+    errors = [*(part.error for part in skipped), *(str(episode.record.error or "") for episode in episodes)]
+    defects = Counter(error for error in errors if error.startswith(DEFECT))
     unread_parts = [part for part in skipped if not part.error.startswith(DEFECT)]
     print_skipped(unread_parts)
     if unread_parts:
@@ -220,12 +221,6 @@ def _changed_record_warnings(changed_rows: Iterable["Row"], out: Path | str) -> 
         "with --out"
         for name, items in items_by_name.items()
     ]
-
-
-def _count_defects(episodes: Iterable["LoggedEpisode"], unread: "Iterable[Skipped]") -> Counter[str]:
-    """Return the messages of environments' defects, each with its number of episodes."""
-    texts = (*(part.error for part in unread), *(str(episode.record.error or "") for episode in episodes))
-    return Counter(text for text in texts if text.startswith(DEFECT))
 
 
 def infrastructure_problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:

@@ -150,12 +150,10 @@ class ComparisonSource(AdaptiveSampleSource[_StreamProgress]):
         return all(name in self._results[model] for model in self._models_in_race for name in names)
 
     def _unit_scores(self, unit: int) -> list[list[float]]:
-        """Return the mean score of each item of a unit, one list for each model in order."""
+        """Return the mean score of each item of a unit, NaN if an attempt has no result; a list for each model."""
+        items = self._samples_of_unit(unit)
         return [
-            [
-                mean_score_of_attempts([results.get(str(sample.id), nan) for sample in item])
-                for item in self._samples_of_unit(unit)
-            ]
+            [fsum(results.get(str(sample.id), nan) for sample in item) / len(item) for item in items]
             for results in self._results.values()
         ]
 
@@ -185,11 +183,6 @@ class ComparisonSource(AdaptiveSampleSource[_StreamProgress]):
         while sample_id not in self._unit_of and len(self._units) < self.config.size:
             self._samples_of_unit(len(self._units))
         return self._unit_of.get(sample_id, -1)
-
-
-def mean_score_of_attempts(attempts: Sequence[float]) -> float:
-    """Return the mean score of an item's attempts; NaN if one has no result."""
-    return fsum(attempts) / len(attempts)
 
 
 def normalized_headline(record: EpisodeRecord) -> float:

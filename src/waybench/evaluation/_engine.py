@@ -158,7 +158,7 @@ def evaluate(
     if prompts.picture is not None:
         refuse_text_only_models(opened)
     refuse_models_without_tools(opened, prompts)
-    warn = warn or _print_to_stderr
+    warn = warn or (lambda line: print(line, file=sys.stderr))
     note = warn if progress is None else progress.notes.append
     progress = RunProgress() if progress is None else progress
     progress.on_spent = interrupt_run
@@ -309,11 +309,6 @@ def check_log_folder(folder: Path) -> None:
             f"logs cannot be written to {str(folder)[:120]!r}: its full path contains {', '.join(map(repr, misread))}; "
             "choose another folder"
         )
-
-
-def _print_to_stderr(message: str) -> None:
-    """Print a line on standard error."""
-    print(message, file=sys.stderr)
 
 
 def _rename_superseded_logs(folder: Path) -> None:

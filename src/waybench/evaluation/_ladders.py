@@ -58,11 +58,6 @@ class Ladder(AdaptiveSampleSource[_Climb]):
     def __post_init__(self) -> None:
         super().__init__()
 
-    @property
-    def _max_failed_levels(self) -> int:
-        """Number of consecutive levels without a success after which a ladder ends."""
-        return max_failed_levels(self.environment.scoring.best_of)
-
     def _first_attempts(self, level: int) -> list[Sample]:
         """Return the samples of the first attempts at a level's items."""
         return [self._attempt_sample(item, 1) for item in self.items(level)]
@@ -99,7 +94,7 @@ class Ladder(AdaptiveSampleSource[_Climb]):
             return samples
         else:
             state.failed_levels += 1
-        if state.failed_levels < self._max_failed_levels:
+        if state.failed_levels < max_failed_levels(self.environment.scoring.best_of):
             state.level = next(state.levels, None)
             if state.level is not None:
                 state.open_items = len(self.items(state.level))

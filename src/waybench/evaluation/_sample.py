@@ -12,6 +12,7 @@ from inspect_ai.model import (
     ChatMessageAssistant,
     ChatMessageSystem,
     ChatMessageUser,
+    Content,
     ContentText,
 )
 from inspect_ai.util import Store
@@ -156,7 +157,10 @@ class Chat:
         if isinstance(previous, ChatMessageAssistant) and previous.tool_calls and message.role == "user":
             result = self._results.get(previous.id or "")
             return tool_result_messages(previous, message.text) if result is None else [result]
-        converted = _MESSAGE_CLASSES[message.role](content=self._message_content(message))
+        content: str | list[Content] = message.text
+        if message.picture is not None and self._with_pictures:
+            content = [ContentText(text=message.text), content_image(message.picture)]
+        converted = _MESSAGE_CLASSES[message.role](content=content)
         return [self._sendable_reply(converted) if isinstance(converted, ChatMessageAssistant) else converted]
 
     def _sendable_reply(self, message: ChatMessageAssistant) -> ChatMessageAssistant:
@@ -164,12 +168,6 @@ class Chat:
         converted = sendable_reply(message)
         self.has_placeholder |= converted.text != message.text
         return converted
-
-    def _message_content(self, message: Message) -> Any:
-        """Return a message's text, or text and image if it has a picture."""
-        if message.picture is None or not self._with_pictures:
-            return message.text
-        return [ContentText(text=message.text), content_image(message.picture)]
 
 
 _MESSAGE_CLASSES: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistant]] = {

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 from waybench.core import (
     AGENT,
     DIFFICULTY_INDEX,
+    NOTHING,
     OPTION_AXES,
     PROBE,
     SHARD,
@@ -79,11 +80,6 @@ def missing_shards_text(shard: str, present_shards: Iterable[str]) -> str:
     return f"of {count:,} shards, these are missing: {numbers}" if missing else ""
 
 
-def no_further_parameters(args: Mapping[str, Any]) -> Mapping[str, Json]:
-    """Return {}, for parts of tasks whose parameters imply no others of the environment."""
-    return {}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskPart:
     """One environment of a task, with the parameters that the task fixes.
@@ -97,7 +93,7 @@ class TaskPart:
 
     env: str
     fixed: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    further_parameters: Callable[[Mapping[str, Any]], Mapping[str, Json]] = no_further_parameters
+    further_parameters: Callable[[Mapping[str, Any]], Mapping[str, Json]] = lambda args: NOTHING
     trials: int | None = None
     item_id: str = "{id}"
 

@@ -17,7 +17,6 @@ from waybench.evaluation.tasks._entry import (
     Climb,
     TaskEntry,
     TaskPart,
-    no_further_parameters,
     select_parameters,
 )
 
@@ -113,42 +112,17 @@ def _select_options(
     return tuple(by_name.get(option.name, option) for option in with_docs)
 
 
-def _recorded_search_parameters(args: Mapping[str, Any]) -> Mapping[str, Json]:
-    """Return level and goal of SmartPlay's recorded search, for an engine and a protocol."""
-    return {
-        "level": recorded_level(args["engine"], args["protocol"]),
-        "goal": PLAINS[args["engine"]],
-    }
-
-
-def _engine_goal(args: Mapping[str, Any], goal: str) -> Mapping[str, Json]:
-    """Return the goal in the chosen engine that corresponds to a published one."""
-    return {"goal": counterpart_goal(goal, args["engine"])}
-
-
-def _crafter_steps(args: Mapping[str, Any]) -> Mapping[str, Json]:
-    """Return Crafter's parameter `steps`, from the task's `crafter_steps`."""
-    return {"steps": args["crafter_steps"]}
-
-
 def _task(
-    name: str,
-    summary: str,
-    parts: tuple[TaskPart, ...],
-    options: Callable[[], tuple[Option, ...]],
-    climb: Climb | None = None,
-    further: tuple[TaskPart, ...] = (),
-    budget: int = 0,
+    name: str, summary: str, parts: tuple[TaskPart, ...], options: Callable[[], tuple[Option, ...]], **settings: Any
 ) -> TaskEntry:
     """Return a task; it has the parameter `isomorph` if all its environments have isomorphic items."""
 
     def declare() -> tuple[Option, ...]:
-        isomorphic = all(registry.load(part.env).items.isomorph is not None for part in parts)
-        return (*options(), *((ISOMORPH,) if isomorphic else ()))
+        """Return the task's parameters; this loads the environments' code."""
+        has_isomorphs = all(registry.load(part.env).items.isomorph is not None for part in parts)
+        return (*options(), *((ISOMORPH,) if has_isomorphs else ()))
 
-    return TaskEntry(
-        name=name, summary=summary, declare=declare, parts=parts, climb=climb, further=further, budget=budget
-    )
+    return TaskEntry(name=name, summary=summary, declare=declare, parts=parts, **settings)
 
 
 def _smartplay_game_task(name: str, env: str, summary: str, trials: int, fixed: Mapping[str, Json]) -> TaskEntry:
@@ -156,8 +130,12 @@ def _smartplay_game_task(name: str, env: str, summary: str, trials: int, fixed: 
     data_names = "source data_dir" if env == "messenger/roles" else ""  # only Messenger's sentences are published
     item_names = "" if "level" in fixed else "level *source"
     names = f"*play {data_names} {item_names} key limit attempts"
-    further = partial(_engine_goal, goal=fixed["goal"]) if "goal" in fixed else no_further_parameters
-    part = TaskPart(env=env, fixed=fixed, further_parameters=further, trials=trials)
+
+    def further_parameters(args: Mapping[str, Any]) -> Mapping[str, Json]:
+        """Return the chosen engine's counterpart of a published goal."""
+        return {"goal": counterpart_goal(str(fixed["goal"]), args["engine"])} if "goal" in fixed else {}
+
+    part = TaskPart(env=env, fixed=fixed, further_parameters=further_parameters, trials=trials)
     return _task(
         name, summary, (part,), partial(_select_options, env, names, _TRIALS_OPTION, _SENTENCES_OPTION, fixed=fixed)
     )
@@ -166,8 +144,16 @@ def _smartplay_game_task(name: str, env: str, summary: str, trials: int, fixed: 
 def _smartplay_part(name: str, env: str, trials: int, fixed: Mapping[str, Json]) -> TaskPart:
     """Return a game as a part of the task "smartplay", whose parameters `source` and `data_dir` are Messenger's."""
     all_fixed = fixed if env == "messenger/roles" else {**fixed, "source": "generated", "data_dir": None}
-    further = {"crafter": _crafter_steps, "voxel_find": _recorded_search_parameters}.get(name, no_further_parameters)
-    return TaskPart(env=env, fixed=all_fixed, further_parameters=further, trials=trials, item_id=f"{name}-{{index}}")
+
+    def further_parameters(args: Mapping[str, Any]) -> Mapping[str, Json]:
+        """Return Crafter's steps, and level and goal of the recorded search, which follow from the task's parameters."""
+        if name == "voxel_find":
+            return {"level": recorded_level(args["engine"], args["protocol"]), "goal": PLAINS[args["engine"]]}
+        return {"steps": args["crafter_steps"]} if name == "crafter" else {}
+
+    return TaskPart(
+        env=env, fixed=all_fixed, further_parameters=further_parameters, trials=trials, item_id=f"{name}-{{index}}"
+    )
 
 
 def _smartplay_task() -> TaskEntry:
@@ -292,7 +278,7 @@ PRESETS = (
         "one world met in eight ways, each longer and longer until the player fails: where it loses its way",
         tuple(map(_atlas_part, MAIN_CONDITIONS)),
         _atlas_options,
-        Climb(
+        climb=Climb(
             "min_level",
             "max_level",
             _WORLDS,
@@ -312,7 +298,7 @@ PRESETS = (
         "AliciaBench: ten mazes per dimension, three attempts each, dimensions 5, 7, 9, ... until the player fails",
         (TaskPart(env="maze/alicia"),),
         _alicia_options,
-        Climb("min_dimension", "max_dimension", _MAZES, lambda first, last: range(first, last + 1, 2)),
+        climb=Climb("min_dimension", "max_dimension", _MAZES, lambda first, last: range(first, last + 1, 2)),
     ),
     _task(
         "aqa",

@@ -1,7 +1,7 @@
 """Inspect tasks from task entries, and their samples: a fixed set, a ladder of levels, or a search."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import cache, wraps
 from inspect import Parameter, Signature
@@ -82,27 +82,27 @@ def _ladder_of_part(entry: TaskEntry, part: TaskPart, args: Mapping[str, Any]) -
     levels = climb.levels(args)
     environment = registry.load(part.env)
     options = environment.resolve_options({option.name: args[option.name] for option in environment.play_options})
-    style = {option.name: args[option.name] for option in environment.items.options}
-    by_level = _file_items_by_level(environment, args) if args["source"] != GENERATED else None
-    if by_level is not None:
-        listed = [level for level in sorted(by_level) if levels[0] <= level <= levels[-1]]
-        if not listed:
-            names = ", ".join(map(str, sorted(by_level)))
+    item_options = {option.name: args[option.name] for option in environment.items.options}
+    items_by_level = _file_items_by_level(environment, args) if args["source"] != GENERATED else None
+    if items_by_level is not None:
+        listed_levels = [level for level in sorted(items_by_level) if levels[0] <= level <= levels[-1]]
+        if not listed_levels:
+            level_names = ", ".join(map(str, sorted(items_by_level)))
             raise UsageError(
-                f"source={args['source']}: its items are of level {names}, and none is from {climb.first}={levels[0]} "
-                f"to {climb.last}={levels[-1]}"
+                f"source={args['source']}: its items are of level {level_names}, and none is from "
+                f"{climb.first}={levels[0]} to {climb.last}={levels[-1]}"
             )
-        levels = listed
+        levels = listed_levels
 
     @cache
     def items_of_level(level: int) -> list[Item[Any]]:
         """Return a level's items, with their ids in the task."""
-        if by_level is not None:
-            drawn = by_level[level]
+        if items_by_level is not None:
+            items = items_by_level[level]
         else:
-            source = environment.source(args["key"], level, **style)
-            drawn = isomorphic_source(environment, source, args[ISOMORPH.name]).head(args["limit"] or climb.items)
-        return [with_task_item_id(part, item) for item in drawn]
+            source = environment.source(args["key"], level, **item_options)
+            items = isomorphic_source(environment, source, args[ISOMORPH.name]).head(args["limit"] or climb.items)
+        return [with_task_item_id(part, item) for item in items]
 
     items_of_level(levels[0])  # a level that does not exist is refused here, before anything is run
     return Ladder(
@@ -122,18 +122,11 @@ def _file_items_by_level(
     """Return the items of a file by level, at most `limit` of each level."""
     defaults = {name: option.default for name, option in environment_parameters(environment).items()}
     _, source = open_source(environment, {**defaults, **args, "limit": None})
-    by_level: dict[int, list[Item[Any]]] = {}
+    items_by_level: dict[int, list[Item[Any]]] = {}
     n_items = source.space or 0  # of a file it is always known
     for item in source.head(n_items):
-        by_level.setdefault(item.level, []).append(item)
-    return {level: items[: args["limit"]] for level, items in by_level.items()}
-
-
-def best_of_ladder(items: Sequence[TaskItem]) -> Ladder:
-    """Return a ladder of one level, on which attempts at an item end with the first perfect one."""
-    environment, options, _, attempts, drawn = items[0]
-    all_items = [played.item for played in items]
-    return Ladder(environment, options, lambda: (0,), lambda level: all_items, attempts, drawn=drawn)
+        items_by_level.setdefault(item.level, []).append(item)
+    return {level: items[: args["limit"]] for level, items in items_by_level.items()}
 
 
 Samples = Iterator[Sample] | AdaptiveSampleSource[Any]
@@ -144,6 +137,7 @@ def as_comparison(make_task: Callable[[], Task], settings: ComparisonSettings) -
     """Return a function that makes a task as a comparison of models, which ends when it is decided."""
 
     def make_compared_task() -> Task:
+        """Make the task, which finds the settings in a context variable."""
         token = _comparison.set(settings)
         try:
             return make_task()
@@ -188,15 +182,16 @@ def _sample_group_of_part(part: TaskPart, args: Mapping[str, Any]) -> SampleGrou
 
 
 def item_samples(items: Iterable[TaskItem]) -> Samples:
-    """Return the samples of items; a ladder if an environment counts the best of several attempts."""
+    """Return the samples of items; a ladder of one level if the best of several attempts at an item counts."""
     items = iter(items)
     first = next(items, None)
     if first is None:
         return iter(())
-    all_items = chain([first], items)
-    if first.environment.scoring.best_of:  # no task plays such an environment together with others
-        return best_of_ladder(list(all_items))
-    return _samples_of_attempts(all_items)
+    environment, options, _, attempts, drawn = first
+    if environment.scoring.best_of:  # no task plays such an environment together with others
+        items_of_level = [task_item.item for task_item in (first, *items)]
+        return Ladder(environment, options, lambda: (0,), lambda level: items_of_level, attempts, drawn=drawn)
+    return _samples_of_attempts(chain([first], items))
 
 
 def _samples_of_attempts(items: Iterable[TaskItem]) -> Iterator[Sample]:
@@ -220,20 +215,21 @@ def implied_samples(
         yield from samples
         return
     state = samples.initial_state(player)
-    waiting = deque(samples.initial_samples())
-    while waiting:
-        sample = waiting.popleft()
+    remaining_samples = deque(samples.initial_samples())
+    while remaining_samples:
+        sample = remaining_samples.popleft()
         yield sample
         record = find_record(str(sample.id))
         if record is not None and record.end not in (None, End.INFRASTRUCTURE):
-            waiting += samples.samples_after(state, str(sample.id), record)
+            remaining_samples += samples.samples_after(state, str(sample.id), record)
 
 
 def register_task_by_name(entry: TaskEntry) -> None:
     """Register a task with Inspect by its name; its environments are loaded when it is created."""
 
     def create(**args: Any) -> Task:
-        inspect_task_function(entry)  # takes this function's place
+        """Replace this function by the task's own, and create the task by that."""
+        inspect_task_function(entry)
         return task_create(name, **args)
 
     name = registry_name(create, entry.name)
@@ -244,19 +240,22 @@ def inspect_task_function(entry: TaskEntry) -> Callable[..., Task]:
     """Return a task's Inspect task function, whose signature has the task's parameters."""
 
     def run(**args: Any) -> Task:
+        """Return the Inspect task for a task's parameters."""
         with one_line_errors():
-            checked = resolve_key(entry.resolve(args))
+            resolved = resolve_key(entry.resolve(args))
             version = max(registry.load(env_id).version for env_id in entry.envs)
             # Another version of the search would continue an unfinished one with other items.
             version += entry.horizon.revision + SEARCH_REVISION if entry.horizon is not None else 0
-            agent = checked[AGENT]
-            if agent is not None and checked[INTERFACE] == TOOLS:
+            agent = resolved[AGENT]
+            if agent is not None and resolved[INTERFACE] == TOOLS:
                 raise UsageError(f"agent={agent[:60]}: an agent writes its replies; leave out interface=tools")
-            probe = checked.get(PROBE)
+            probe = resolved.get(PROBE)
             if probe is not None:
-                _refuse_unfit_probe(entry, checked, probe)
+                _refuse_unfit_probe(entry, resolved, probe)
             settings = _comparison.get()
-            samples = task_samples(entry, checked) if settings is None else comparison_source(entry, checked, settings)
+            samples = (
+                task_samples(entry, resolved) if settings is None else comparison_source(entry, resolved, settings)
+            )
             name = f"waybench/{entry.name}"
             dataset = samples if isinstance(samples, SampleSource) else MemoryDataset(list(samples), name=name)
             return inspect_task(dataset, version, agent, probe, entry)
@@ -293,14 +292,14 @@ def inspect_task_function(entry: TaskEntry) -> Callable[..., Task]:
     return run_hiding_key
 
 
-def _refuse_unfit_probe(entry: TaskEntry, checked: Mapping[str, Any], probe: str) -> None:
+def _refuse_unfit_probe(entry: TaskEntry, resolved: Mapping[str, Any], probe: str) -> None:
     """Refuse belief probes that cannot be parsed, or that do not go with the other parameters."""
     parse_probe_plan(probe)
-    if checked[AGENT] is not None:
+    if resolved[AGENT] is not None:
         raise UsageError(f"probe={probe[:60]}: an agent has a conversation of its own; leave out agent or probe")
-    if is_file_name(str(checked.get(WORDING))):
+    if is_file_name(str(resolved.get(WORDING))):
         raise UsageError(f"probe={probe[:60]}: nobody knows what your own template shows; choose another wording")
-    if checked.get(LANGUAGE, ENGLISH_NAME) != ENGLISH_NAME:
+    if resolved.get(LANGUAGE, ENGLISH_NAME) != ENGLISH_NAME:
         raise UsageError(f"probe={probe[:60]}: its questions are in English; leave out probe or language")
 
 
@@ -362,25 +361,25 @@ _VIEWER = ViewerConfig(
 def _log_description(entry: TaskEntry) -> tuple[str, list[str], dict[str, Any]]:
     """Return a task's description, tags and metadata for logs."""
     environments = [registry.load(env_id) for env_id in entry.envs]
-    measures = {env.id: env.scoring.metrics[0] for env in environments}
-    named = "; ".join(f"{head.title} of {env_id}" for env_id, head in measures.items())
+    headline_metrics = {env.id: env.scoring.metrics[0] for env in environments}
+    names = "; ".join(f"{metric.title} of {env_id}" for env_id, metric in headline_metrics.items())
     if entry.searches:
         about = "The score is the mean over the items that the search chose: it is no result; the horizon is."
     else:
         about = (
-            f"The score is {named}, from 0 to 100, higher is better: 0 is the best player without a model and 100 the "
+            f"The score is {names}, from 0 to 100, higher is better: 0 is the best player without a model and 100 the "
             "oracle, where their scores are stored with waybench; otherwise 0 is the worst value possible and 100 the "
             "best. Standard error and 95 % interval are over independent clusters of items."
         )
-        about += " It is over the levels that the model reached." * (entry.climb is not None)
-    facts: dict[str, Any] = {
+        about += "" if entry.climb is None else " It is over the levels that the model reached."
+    metadata: dict[str, Any] = {
         "task": entry.name,  # which a file of the catalogue gives another name
         "environments": {env.id: env.version for env in environments},
-        "headline": {env_id: head.name for env_id, head in measures.items()},
+        "headline": {env_id: metric.name for env_id, metric in headline_metrics.items()},
         "scale": [0, 100],
         **({"paper": paper} if (paper := paper_of_task(entry)) else {}),
     }
-    return f"{entry.summary}. {about}", ["waybench", *entry.envs], {"waybench": facts}
+    return f"{entry.summary}. {about}", ["waybench", *entry.envs], {"waybench": metadata}
 
 
 def _signature_parameter(option: Option) -> Parameter:
