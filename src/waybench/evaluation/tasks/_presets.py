@@ -146,7 +146,7 @@ def _smartplay_part(name: str, env: str, trials: int, fixed: Mapping[str, Json])
     all_fixed = fixed if env == "messenger/roles" else {**fixed, "source": "generated", "data_dir": None}
 
     def further_parameters(args: Mapping[str, Any]) -> Mapping[str, Json]:
-        """Return Crafter's steps, and level and goal of the recorded search, which follow from the task's parameters."""
+        """Return the steps of Crafter, and the level and goal of the recorded search."""
         if name == "voxel_find":
             return {"level": recorded_level(args["engine"], args["protocol"]), "goal": PLAINS[args["engine"]]}
         return {"steps": args["crafter_steps"]} if name == "crafter" else {}
