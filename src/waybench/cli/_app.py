@@ -262,6 +262,7 @@ def _task_completions(_: click.Context) -> Iterator[Item]:
 
 
 def _environment_and_task_completions(context: click.Context) -> Iterator[Item]:
+    """Yield the names of environments and tasks, each once."""
     from waybench.envs import registry
     from waybench.evaluation.tasks._catalogue import environment_names
 

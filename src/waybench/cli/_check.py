@@ -143,6 +143,7 @@ def _shorten_reply(text: str) -> str:
 
 
 def _breach_json(breach: Breach, *, verbose: bool) -> Json:
+    """Return a breach as JSON, with the traceback if `verbose`."""
     location = breach.location
     return {
         "check": breach.check,

@@ -127,6 +127,7 @@ def run_checks(out: Path) -> Iterator[Check]:
 
 
 def _check_versions() -> Iterator[Check]:
+    """Check whether waybench and its libraries are installed, and which versions."""
     yield Check("", "Python", OK, f"{sys.version.split()[0]}, {sys.executable}")
     for name in ("waybench", *_LIBRARIES):
         if (number := _installed_version(name)) is None:
@@ -178,6 +179,7 @@ def _key_variables() -> Mapping[str, str]:
 
 
 def _is_importable(module: str) -> bool:
+    """Return whether a module is installed."""
     try:
         return find_spec(module) is not None
     except (ImportError, ValueError):  # its parent is missing
@@ -189,8 +191,8 @@ def _check_extras() -> Iterator[Check]:
     for extra, names in packages_by_extra().items():
         missing = [name for name in names if _installed_version(name) is None]
         if missing:
-            needed = "to evaluate models and to write reports" if extra == "eval" else "if you need it"
-            install = f"{needed}: pip install 'waybench[{extra}]'"
+            purpose = "to evaluate models and to write reports" if extra == "eval" else "if you need it"
+            install = f"{purpose}: pip install 'waybench[{extra}]'"
             yield Check("", extra, NOTE, f"not installed: {', '.join(missing)}", install)
         else:
             yield Check("", extra, OK, ", ".join(f"{name} {_installed_version(name)}" for name in names))
@@ -213,6 +215,7 @@ def _check_programs() -> Iterator[Check]:
 
 
 def _check_data_sets() -> Iterator[Check]:
+    """Check which public data sets are here and complete."""
     for download in published_downloads().values():
         try:
             detail = f"{plural(len(download.files), 'file')} in {locate_folder(download.name)}"
@@ -251,6 +254,7 @@ def _check_folder(name: str, path: Path, advice: str) -> Check:
 
 
 def _check_terminal() -> Iterator[Check]:
+    """Check whether standard output can show boards: their characters, colours and size."""
     encoding = sys.stdout.encoding or "unknown"
     try:
         "▀█─→".encode(encoding)

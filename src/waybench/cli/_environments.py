@@ -124,12 +124,12 @@ def _import_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise UsageError(f"there is no file {str(path)[:200]!r}")
     path = path.resolve()
-    parts, folder = [path.stem], path.parent
+    module_parts, folder = [path.stem], path.parent
     while (folder / "__init__.py").is_file():
-        parts, folder = [folder.name, *parts], folder.parent
-    name = ".".join(part for part in parts if part != "__init__")
+        module_parts, folder = [folder.name, *module_parts], folder.parent
+    name = ".".join(part for part in module_parts if part != "__init__")
     sys.path.insert(0, str(folder))
-    if len(parts) > 1:
+    if len(module_parts) > 1:
         return import_module(name)
     if getattr(sys.modules.get(name), "__file__", None) == str(path):
         return sys.modules[name]

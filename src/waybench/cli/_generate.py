@@ -103,6 +103,7 @@ def write_authored_items(
     n_failed = 0
 
     def write_result(number: int, result: "Authored | WaybenchError") -> None:
+        """Write an item, or print why the model could not write it."""
         nonlocal n_failed
         if isinstance(result, Exception):
             n_failed += 1

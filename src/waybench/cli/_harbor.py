@@ -63,13 +63,13 @@ def write_harbor_tasks(names: Sequence[str], out: Path, options: TaskSetOptions)
     args = read_assignments(options.parameters, "-T", "key=value")
     args |= {} if options.level is None else {"level": options.level}
     try:
-        written = write_harbor(find_task(names[0]), args, out, settings)
+        task_folders = write_harbor(find_task(names[0]), args, out, settings)
     except BaseException:
         if options.key is None:  # no task was made with the new key
             key_file.unlink(missing_ok=True)
         raise
     note = f"; keep {key_file}, with which they are made again" if options.key is None else ""
-    click.echo(f"export: {plural(len(written), 'task')} in {out}{note}")
+    click.echo(f"export: {plural(len(task_folders), 'task')} in {out}{note}")
 
 
 def write_new_key(path: Path) -> None:

@@ -173,10 +173,10 @@ def _task_arguments(task: TaskEntry, settings: ItemSettings) -> Mapping[str, Any
         raise UsageError(f"{task.name} chooses its items while it runs: name one of {', '.join(task.envs)}")
     if task.climb is not None and level is not None:  # a ladder has no parameter of this name
         del args["level"]
-    checked = resolve_key(task.resolve(args))
+    resolved = resolve_key(task.resolve(args))
     if task.climb is not None:
-        checked["level"] = checked[task.climb.first] if level is None else level
-    return checked
+        resolved["level"] = resolved[task.climb.first] if level is None else level
+    return resolved
 
 
 def line_writer(kind: str, player: str, reasoning: str) -> Callable[[ItemChoice], Iterator[str]]:

@@ -208,10 +208,10 @@ def _cost_rows(task: TaskEntry) -> Rows:
             (env if has_several_environments else "cost", f"{text}; {bounds.pop()}" if len(bounds) == 1 else text)
         )
     n_more = len(items_by_level) - len(shown_levels)
-    more = f"{plural(n_more, 'more level')}; " if n_more else ""
+    more_levels = f"{plural(n_more, 'more level')}; " if n_more else ""
     return [
         *rows,
-        ("in all", f"{more}waybench run {task.name} --model MODEL --quote says requests, tokens and dollars"),
+        ("in all", f"{more_levels}waybench run {task.name} --model MODEL --quote says requests, tokens and dollars"),
     ]
 
 
@@ -296,6 +296,7 @@ def _task_json(task: TaskEntry) -> Json:
 
 
 def _environment_json(environment: Environment[Any, Any, Any]) -> Json:
+    """Return the details of an environment as JSON."""
     scoring = environment.scoring
     return {
         "id": environment.id,

@@ -98,8 +98,11 @@ def print_skipped(skipped: "Sequence[Skipped]", tell: Callable[[str], None] = to
     skipped_by_reason: dict[tuple[str, str], list[Skipped]] = {}
     for problem in skipped:
         skipped_by_reason.setdefault((problem.log, problem.error), []).append(problem)
-    for first, *others in [*skipped_by_reason.values()][:MOST_SKIPPED]:
-        tell(f"waybench: {first}" + (f" (and {plural(len(others), 'sample')} more of this log)" if others else ""))
+    for first_problem, *other_problems in [*skipped_by_reason.values()][:MOST_SKIPPED]:
+        tell(
+            f"waybench: {first_problem}"
+            + (f" (and {plural(len(other_problems), 'sample')} more of this log)" if other_problems else "")
+        )
     if len(skipped_by_reason) > MOST_SKIPPED:
         tell(f"waybench: and {sum(map(len, [*skipped_by_reason.values()][MOST_SKIPPED:]))} more")
 

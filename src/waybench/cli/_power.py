@@ -89,8 +89,10 @@ class PowerQuestion:
         """The question in words, the first line of an answer."""
         power_text = f"a power of {self.power:g}, two-sided at {self.alpha:g}:"
         if self.tie is not None:
-            wanted = "" if self.items is not None else f" with a power of {self.power:g}"
-            return f"To show that two equal models are tied within {self.tie:g}{wanted}, one-sided at {self.alpha:g}:"
+            tie_power = "" if self.items is not None else f" with a power of {self.power:g}"
+            return (
+                f"To show that two equal models are tied within {self.tie:g}{tie_power}, one-sided at {self.alpha:g}:"
+            )
         if self.items is not None:
             return f"With {plural(self.items, 'item')} and {power_text}"
         return f"To detect a difference of {self.detect:g} with {power_text}"
@@ -337,17 +339,15 @@ def _difference_lines(
     levels = {_pairing_text(is_of_models): question.alpha, **dict(question.adjusted_levels)}
     if question.detect is None:
         for text, alpha in levels.items():
-            least = detectable_difference(assumptions, question.items or 0, alpha=alpha, power=question.power)
-            yield f"  {text}: {'none, however large' if least is None else f'differences from {least:.3f}'}"
+            smallest = detectable_difference(assumptions, question.items or 0, alpha=alpha, power=question.power)
+            yield f"  {text}: {'none, however large' if smallest is None else f'differences from {smallest:.3f}'}"
         return question.items
-    needed = [
-        items_needed(assumptions, question.detect, alpha=alpha, power=question.power) for alpha in levels.values()
-    ]
-    for text, number in zip(levels, needed, strict=True):
-        yield f"  {text}: {_items_needed_text(number, assumptions)}"
-    if is_of_models and needed[0].unpaired is not None:
-        yield f"  other items for each model: {needed[0].unpaired:,} each"
-    return needed[0].items
+    needs = [items_needed(assumptions, question.detect, alpha=alpha, power=question.power) for alpha in levels.values()]
+    for text, items_needed_at_level in zip(levels, needs, strict=True):
+        yield f"  {text}: {_items_needed_text(items_needed_at_level, assumptions)}"
+    if is_of_models and needs[0].unpaired is not None:
+        yield f"  other items for each model: {needs[0].unpaired:,} each"
+    return needs[0].items
 
 
 def _tie_lines(
@@ -358,9 +358,9 @@ def _tie_lines(
 
     margin, items = question.tie or 0.0, question.items
     if items is None:
-        needed = items_for_tie(assumptions, margin, alpha=question.alpha, power=question.power)
-        yield f"  {_pairing_text(is_of_models)}: {_items_needed_text(needed, assumptions)}"
-        items = needed.items
+        items_needed = items_for_tie(assumptions, margin, alpha=question.alpha, power=question.power)
+        yield f"  {_pairing_text(is_of_models)}: {_items_needed_text(items_needed, assumptions)}"
+        items = items_needed.items
     else:
         achieved = tie_power(assumptions, margin, items, alpha=question.alpha)
         yield f"  {_pairing_text(is_of_models)}, {items:,}: a power of {achieved:.2f}"

@@ -87,14 +87,14 @@ def leaderboard(
             )
     site = make_writable_folder(out or folder / "site")
     board = read_board(folder, settings, keys=secret_keys, data_dir=data_dir, progress=_show_names("verifying"))
-    written = write_leaderboard(site, settings, *board, progress=_show_names("writing"))
-    print_skipped(written.skipped)
+    site_files = write_leaderboard(site, settings, *board, progress=_show_names("writing"))
+    print_skipped(site_files.skipped)
     for refusal in board.refused:
         to_stderr(f"refused: {one_line(refusal.file, 80)}: {one_line(refusal.reason, 200)}")
     statuses = Counter(entry.status for entry in board.entries)
     counts = "".join(f", {count} {status}" for status, count in sorted(statuses.items()))
     count = plural(len(board.entries), "submission")
-    click.echo(f"leaderboard: {written.page} ({count}{counts}, {len(board.refused)} refused)")
+    click.echo(f"leaderboard: {site_files.page} ({count}{counts}, {len(board.refused)} refused)")
 
 
 def _show_names(label: str) -> Callable[[str], None] | None:
@@ -176,10 +176,10 @@ def export(
         files = catalogue_entries(results, repository=repository or "", commit=commit or "", maintainers=maintainers)
     else:
         files = citations(results)
-    written = write_files(out, list(files))
+    paths = write_files(out, list(files))
     print_skipped(skipped)
     episodes = sum(len(result.episodes) for result in results)
-    click.echo(f"export: {plural(len(written), 'file')} of {plural(episodes, 'episode')} in {out}")
+    click.echo(f"export: {plural(len(paths), 'file')} of {plural(episodes, 'episode')} in {out}")
 
 
 @click.command()

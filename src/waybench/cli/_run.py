@@ -307,6 +307,7 @@ def demo(
     plays = [*((name, args, PLAYERS) for name, args in DEMO.items()), (*DEMO_HORIZON, SEARCHING_PLAYERS)]
 
     def play(index: int) -> None:
+        """Play one task of the demo with its players."""
         name, args, players = plays[index]
         # One process at a time can run in a folder.
         evaluate(

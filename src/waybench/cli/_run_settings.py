@@ -300,8 +300,8 @@ def plan_runs(
 
 def check_task_args(entry: TaskEntry, args: dict[str, Any]) -> dict[str, Any]:
     """Return the given arguments of a task, checked and converted to the types of its options."""
-    checked = entry.resolve(args)
-    return {name: checked[name] for name in args}
+    resolved = entry.resolve(args)
+    return {name: resolved[name] for name in args}
 
 
 def _option_names(entry: TaskEntry) -> set[str]:

@@ -267,9 +267,9 @@ def _cost_per_item(request: Request, plan: ShardPlan) -> tuple[float, float]:
         def sampled_rows() -> Iterator[tuple[str, Iterator[str]]]:
             """Yield the rows of items at equal distances, and count them, until the time for a sample is over."""
             nonlocal n_sampled
-            for first in range(plan.start, plan.start + plan.count, step):
+            for index in range(plan.start, plan.start + plan.count, step):
                 n_sampled += 1
-                yield from request.rows(NumberRange(first, 1))
+                yield from request.rows(NumberRange(index, 1))
                 if time.process_time() - began > _SAMPLE_SECONDS:
                     return
 

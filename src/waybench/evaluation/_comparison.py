@@ -162,9 +162,9 @@ class ComparisonSource(AdaptiveSampleSource[_StreamProgress]):
         # Of units that an earlier run has played, the engine finds the results, and repeats what was lost.
         n_played = max((self._unit_of.get(name, -1) + 1 for name in self._results[player]), default=0)
         n_allowed = min(self._race.units + self.config.window, self.config.size) if self.may_play_on(player) else 0
-        first, end = progress.n_units, max(n_played, n_allowed)
-        progress.n_units = max(first, end)
-        return self._samples_of_units(first, end)
+        first_unit, end_unit = progress.n_units, max(n_played, n_allowed)
+        progress.n_units = max(first_unit, end_unit)
+        return self._samples_of_units(first_unit, end_unit)
 
     def _samples_of_units(self, first: int, end: int) -> list[Sample]:
         """Return the samples of the units from `first` up to `end`, exclusive."""

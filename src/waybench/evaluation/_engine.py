@@ -179,15 +179,19 @@ def evaluate(
             note(line)
     if check:
         # Opened again: connections belong to the event loop of a model's first request.
-        checked = _open_models(models, model_base_url, model_args)
-        for model, form in zip(checked, forms, strict=True):
+        models_to_check = _open_models(models, model_base_url, model_args)
+        for model, form in zip(models_to_check, forms, strict=True):
             wrap_model(model, form)
         patience = config.get("attempt_timeout")
         patience = float(patience) if isinstance(patience, int | float) else PATIENCE
-        seconds = check_models(checked, patience, warn, prompts=prompts)
-        given = config.get("max_connections")
+        seconds = check_models(models_to_check, patience, warn, prompts=prompts)
+        max_connections = config.get("max_connections")
         progress.estimate_longest_run(
-            seconds, {str(model): given if isinstance(given, int) else model.api.max_connections() for model in opened}
+            seconds,
+            {
+                str(model): max_connections if isinstance(max_connections, int) else model.api.max_connections()
+                for model in opened
+            },
         )
     journals = RunJournals(out, {**config, **limits}, warn)
     try:
@@ -404,8 +408,8 @@ def _provider_error_text(name: str, message: str) -> str:
 def _is_http_address(text: str) -> bool:
     """Return whether a text is an http or https address with a host."""
     try:
-        parts = urlparse(text)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        address = urlparse(text)
+        return address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
     except ValueError:  # a port that is none
         return False
 

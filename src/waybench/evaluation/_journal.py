@@ -94,9 +94,9 @@ class Journal:
             return None
         with self.path.open("rb") as file:
             file.seek(line.offset)
-            data = _decode_line(file.read(line.length))
+            fields = _decode_line(file.read(line.length))
         try:
-            return None if data is None else ModelOutput.model_validate(data["output"])
+            return None if fields is None else ModelOutput.model_validate(fields["output"])
         except (KeyError, ValidationError):
             return None
 
@@ -188,8 +188,8 @@ class Journal:
                 if not line.endswith(b"\n"):
                     self._warn(f"{self.path}: {CUT_OFF}")
                     break
-                data = _decode_line(line)
-                n_damaged += data is None or not self._index_line(data, self._size, len(line))
+                fields = _decode_line(line)
+                n_damaged += fields is None or not self._index_line(fields, self._size, len(line))
                 self._size += len(line)
         if n_damaged:
             self._warn(f"{self.path}: {n_damaged} damaged lines are ignored; their requests are repeated")
@@ -333,7 +333,7 @@ def _decode_line(line: bytes) -> dict[str, Any] | None:
     if checksum != b"%08x" % zlib.crc32(text):
         return None
     try:
-        data: Any = json.loads(text)
+        value: Any = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return data if isinstance(data, dict) else None  # pyright: ignore[reportUnknownVariableType]
+    return value if isinstance(value, dict) else None  # pyright: ignore[reportUnknownVariableType]

@@ -74,8 +74,8 @@ class Ladder(AdaptiveSampleSource[_Climb]):
     def initial_state(self, player: str) -> _Climb:
         """Return the state of a player at the first level."""
         levels = iter(self.levels())
-        first = next(levels)
-        return _Climb(levels, first, len(self.items(first)))
+        first_level = next(levels)
+        return _Climb(levels, first_level, len(self.items(first_level)))
 
     def samples_after(self, state: _Climb, sample_id: str, record: EpisodeRecord) -> list[Sample]:
         """Return the item's next attempt, if one is left, and the next level's samples, if it opens."""

@@ -185,19 +185,26 @@ def check_models(
     Raises:
         UsageError: In one line for each model that cannot be used, with what to do.
     """
-    checked = [model for model in models if has_server(model)]
-    if not checked:
+    models_with_server = [model for model in models if has_server(model)]
+    if not models_with_server:
         return {}
 
     async def check_all() -> list[str | float]:
         return await asyncio.gather(
-            *(_check_model(model, reply_timeout, tell, notice_after, connection_timeout, prompts) for model in checked)
+            *(
+                _check_model(model, reply_timeout, tell, notice_after, connection_timeout, prompts)
+                for model in models_with_server
+            )
         )
 
     results = asyncio.run(check_all())
     if problems := [result for result in results if isinstance(result, str)]:
         raise UsageError(f"{'; '.join(problems)}. Nothing was run; --no-check skips this check")
-    return {str(model): seconds for model, seconds in zip(checked, results, strict=True) if isinstance(seconds, float)}
+    return {
+        str(model): seconds
+        for model, seconds in zip(models_with_server, results, strict=True)
+        if isinstance(seconds, float)
+    }
 
 
 def has_server(model: Model) -> bool:
@@ -269,8 +276,8 @@ async def _connection_problem(model: Model, seconds: float) -> str:
         _, writer = await asyncio.wait_for(asyncio.open_connection(host, port), seconds)
         writer.close()
     except TimeoutError:
-        where = f"{host}, port {port}"
-        return f"nothing takes a connection at {where} within {seconds:.0f} s: start it, or check --model-base-url"
+        server = f"{host}, port {port}"
+        return f"nothing takes a connection at {server} within {seconds:.0f} s: start it, or check --model-base-url"
     except OSError:
         return ""
     return ""
@@ -299,9 +306,9 @@ async def _send_test_request(
 ) -> ModelOutput | Exception:
     """Send one short request, and return the reply or the error."""
     question = "Call the tool ready with the word OK." if asks_for_call else _QUESTION
-    parts: list[Content] = [] if picture is None else [ContentText(text=question), content_image(picture)]
+    contents: list[Content] = [] if picture is None else [ContentText(text=question), content_image(picture)]
     messages: list[ChatMessage] = [ChatMessageSystem(content=_RULES)] if has_system_message else []
-    messages.append(ChatMessageUser(content=parts or question))
+    messages.append(ChatMessageUser(content=contents or question))
     config = GenerateConfig(max_tokens=_MAX_TOKENS_OF_CALL if asks_for_call else _MAX_TOKENS)
     try:
         if asks_for_call:
@@ -351,15 +358,15 @@ def _problem_and_advice(model: Model, error: ProviderError) -> str:
     """Return a line on what a provider's error means and what the user can do."""
     words = error.words[:_LONGEST_WORDS]
     address = printable_address(model.api.base_url)
-    where = f" at {address}" if address else ""
+    at_address = f" at {address}" if address else ""
     match error.status:
         case 401 | 403:
-            return f"the server{where} refuses the key ({words}): set the key of this provider in the environment"
+            return f"the server{at_address} refuses the key ({words}): set the key of this provider in the environment"
         case 404:
-            return f"the server{where} does not know this model ({words}): check its name and --model-base-url"
+            return f"the server{at_address} does not know this model ({words}): check its name and --model-base-url"
         case 429:
-            return f"the server{where} refuses requests for now ({words}): check the quota, or try again later"
+            return f"the server{at_address} refuses requests for now ({words}): check the quota, or try again later"
         case None:
-            return f"no reply from the server{where} ({words}): start it, or check --model-base-url"
+            return f"no reply from the server{at_address} ({words}): start it, or check --model-base-url"
         case int(status):
-            return f"the server{where} answers with status {status} ({words}): check the server"
+            return f"the server{at_address} answers with status {status} ({words}): check the server"

@@ -151,8 +151,8 @@ class TaskProgress:
         parts = [f"{status.done:,}{total_text} {status.units} finished before"]
         if turn_counts:
             next_turns = ", ".join(f"{count + 1:,}" for count in turn_counts[:_MOST_SHOWN])
-            more = f" and {len(turn_counts) - _MOST_SHOWN:,} more" if len(turn_counts) > _MOST_SHOWN else ""
-            parts.append(f"{plural(len(turn_counts), 'episode')} from turn {next_turns}{more}")
+            more_episodes = f" and {len(turn_counts) - _MOST_SHOWN:,} more" if len(turn_counts) > _MOST_SHOWN else ""
+            parts.append(f"{plural(len(turn_counts), 'episode')} from turn {next_turns}{more_episodes}")
             parts.append(f"{plural(sum(turn_counts), 'reply', 'replies')} taken over without a request")
         return "; ".join(parts)
 
@@ -373,18 +373,18 @@ class EpisodeLengths:
 
         What is not known yet is taken to last up to the limit. An episode that goes on takes at least one turn more.
         """
-        area = unseen = 0.0
+        turns_left = turns_beyond_longest = 0.0
         # Integrates the survival function, step by step, from `turns` to the limit.
-        start, survival, survival_at_turns = 0, 1.0, 1.0
-        for end, survival_after in (*self._steps, (limit, 0.0)):
-            if turns >= end:
+        step_start, survival, survival_at_turns = 0, 1.0, 1.0
+        for step_end, survival_after in (*self._steps, (limit, 0.0)):
+            if turns >= step_end:
                 survival_at_turns = survival_after
-            area += survival * max(min(end, limit) - max(start, turns), 0)
-            unseen += survival * max(min(end, limit) - max(start, turns, self._longest), 0)
-            start, survival = end, survival_after
-        if survival_at_turns <= 0 or area <= 0:
+            turns_left += survival * max(min(step_end, limit) - max(step_start, turns), 0)
+            turns_beyond_longest += survival * max(min(step_end, limit) - max(step_start, turns, self._longest), 0)
+            step_start, survival = step_end, survival_after
+        if survival_at_turns <= 0 or turns_left <= 0:
             return float(turns > 0), 0.0
-        return max(area / survival_at_turns, float(turns > 0)), unseen / survival_at_turns
+        return max(turns_left / survival_at_turns, float(turns > 0)), turns_beyond_longest / survival_at_turns
 
 
 class EpisodeProgress:

@@ -205,6 +205,7 @@ def write_progress_regularly(folder: Path, progress: RunProgress) -> Generator[N
     stop = threading.Event()
 
     def keep_writing() -> None:
+        """Write the progress at once and then once a second, until the block has ended."""
         while not stop.is_set():
             _write_progress_file(folder, progress, "running")
             progress.check_servers()

@@ -65,11 +65,11 @@ def to_sample(
 
 def start_episode(metadata: Mapping[str, Json], player: str) -> Episode[Any, Any, Any]:
     """Start the episode that a sample's metadata describes."""
-    head = EpisodeRecord.from_parts(metadata[KEY])
-    environment = registry.load(f"{head.env}@{head.env_version}")
-    examples = tuple(environment.items.decode(example) for example in head.examples)
-    item = Item(environment.items.decode(head.instance), **head.item, proof=head.proof, examples=examples)
-    return Episode(environment, item, head.options, attempt=head.attempt, player=player)
+    record = EpisodeRecord.from_parts(metadata[KEY])
+    environment = registry.load(f"{record.env}@{record.env_version}")
+    examples = tuple(environment.items.decode(example) for example in record.examples)
+    item = Item(environment.items.decode(record.instance), **record.item, proof=record.proof, examples=examples)
+    return Episode(environment, item, record.options, attempt=record.attempt, player=player)
 
 
 def store_episode(store: Store, episode: Episode[Any, Any, Any], agent: str = "") -> None:

@@ -81,12 +81,12 @@ def _row_and_headline_bounds(metadata: Mapping[str, Any], progress: Any, lookup:
     if progress is None:
         record = replace(record, end=End.INFRASTRUCTURE)
     design = json.loads(metadata.get(DESIGN) or "{}")
-    drawn = metadata.get(DRAWN)
-    settings: Mapping[str, Any] = json.loads(drawn or "{}")
+    settings_json = metadata.get(DRAWN)
+    settings: Mapping[str, Any] = json.loads(settings_json or "{}")
     attempts = allowed_attempts(metadata)
     episode = LoggedEpisode("", "", record, settings=settings, design=design, most_attempts=attempts)
     [row] = rows([episode])
-    if drawn is not None and not row.error:  # logs of older versions do not say how their items were drawn
+    if settings_json is not None and not row.error:  # logs of older versions do not say how their items were drawn
         row = replace(row, anchors=lookup.scores(record, row.group))
     return row, registry.load(record.env).scoring.headline_bounds(record)
 
@@ -188,8 +188,8 @@ def _level_numbers(attempts: Sequence[_Attempt]) -> dict[str, float]:
 def _outcome_counts_text(turns: Sequence[TurnRecord]) -> str:
     """Return the number of turns of each outcome, and what happened in the last turn, as text."""
     counts = Counter(str(turn.outcome) for turn in turns)
-    last = f"; at last: {turns[-1].reason or dict(turns[-1].events)}"[:300] if turns else ""
-    return ", ".join(f"{count} {name}" for name, count in counts.items()) + last
+    last_turn = f"; at last: {turns[-1].reason or dict(turns[-1].events)}"[:300] if turns else ""
+    return ", ".join(f"{count} {name}" for name, count in counts.items()) + last_turn
 
 
 def _finished_record_or_lost_score(state: TaskState) -> EpisodeRecord | Score:

@@ -26,12 +26,12 @@ def printable_address(address: str | None) -> str:
 
 def host_and_port(address: str | None) -> tuple[str, int] | None:
     """Return host and port of a server; None if not known, or behind a proxy."""
-    parts = urlsplit(str(address or ""))
+    url = urlsplit(str(address or ""))
     try:
-        host, port = parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+        host, port = url.hostname, url.port or {"http": 80, "https": 443}.get(url.scheme)
     except ValueError:  # a port that is none
         return None
-    if host is None or port is None or (parts.scheme in getproxies() and not proxy_bypass(host)):
+    if host is None or port is None or (url.scheme in getproxies() and not proxy_bypass(host)):
         return None
     return host, port
 

@@ -66,7 +66,7 @@ class HiddenStates:
             bytes_by_layer = {
                 str(layer): states[layer][0, -1].float().cpu().numpy().astype("<f4").tobytes() for layer in layers
             }
-            line["states"] = {layer: b64encode(data).decode() for layer, data in bytes_by_layer.items()}
+            line["states"] = {layer: b64encode(values).decode() for layer, values in bytes_by_layer.items()}
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
 

@@ -193,10 +193,10 @@ def resolve_environment(name: str) -> Environment[Any, Any, Any]:
     Raises:
         UsageError: If no environment has this name, or the task plays several; the message names the choices.
     """
-    plain, at, version = name.removeprefix("waybench/").partition("@")
+    plain, at_sign, version = name.removeprefix("waybench/").partition("@")
     names = environment_names()
     if plain in names:
-        return registry.load(names[plain] + at + version)
+        return registry.load(names[plain] + at_sign + version)
     tasks = {task.name: task for task in all_tasks()}
     if plain not in tasks:
         raise UsageError(unknown_name_message("environment", plain, names.values(), also=(*names, *tasks)))
@@ -204,7 +204,7 @@ def resolve_environment(name: str) -> Environment[Any, Any, Any]:
     env_id, *others = task.envs
     if others:
         raise UsageError(f"{plain} plays several environments: choose one of {', '.join(task.envs)}")
-    return _with_task_defaults(registry.load(env_id + at + version), task)
+    return _with_task_defaults(registry.load(env_id + at_sign + version), task)
 
 
 def _with_task_defaults(environment: Environment[Any, Any, Any], task: TaskEntry) -> Environment[Any, Any, Any]:

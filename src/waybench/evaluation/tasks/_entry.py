@@ -116,10 +116,12 @@ class Climb:
 
     def levels(self, args: Mapping[str, Any]) -> Sequence[int]:
         """Return the levels of a ladder for a task's parameters; raise a UsageError if there are none."""
-        first, last = args[self.first], args[self.last]
-        levels = self.levels_from_to(first, last)
+        first_level, last_level = args[self.first], args[self.last]
+        levels = self.levels_from_to(first_level, last_level)
         if not levels:
-            raise UsageError(f"{self.first}={first} is above {self.last}={last}, or no level lies between them")
+            raise UsageError(
+                f"{self.first}={first_level} is above {self.last}={last_level}, or no level lies between them"
+            )
         return levels
 
 
@@ -314,12 +316,18 @@ def _probe_options(environment: Environment[Any, Any, Any]) -> tuple[Option, ...
 
 def _general_options(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
     """Return the parameters of tasks of any environment, with this environment's defaults and help."""
-    datasets, least = environment.all_datasets, environment.items.smallest_level
+    datasets, smallest_level = environment.all_datasets, environment.items.smallest_level
     level_doc = "Level of difficulty; see the environment's documentation."
     docs = [dataset.doc if dataset.name == "file" else f"{dataset.name}: {dataset.doc}" for dataset in datasets]
     return (
         Option(name="source", default="generated", doc=f"{'; '.join(docs[:-1])}; or {docs[-1]}."),
-        Option(name="level", default=least, low=least, high=environment.items.highest_level, doc=level_doc),
+        Option(
+            name="level",
+            default=smallest_level,
+            low=smallest_level,
+            high=environment.items.highest_level,
+            doc=level_doc,
+        ),
         Option(name="key", default=None, kind=str, doc="Key of the item set; by default the public set."),
         LIMIT,
         Option(name="attempts", default=1, low=1, high=1000, doc="Attempts per item."),

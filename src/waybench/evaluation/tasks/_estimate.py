@@ -120,10 +120,10 @@ class TaskQuote:
         """
         estimate = self._estimate
         at_first_level = f" at {self._level_noun} {estimate.levels[0]}" if estimate.levels else ""
-        least, most = estimate.least, estimate.most
+        oracle_tokens, random_tokens = estimate.least, estimate.most
         tokens = dollars = "not known"
-        if least is not None and most is not None:
-            bounds = [least, most] if sum(most) > sum(least) else [least]
+        if oracle_tokens is not None and random_tokens is not None:
+            bounds = [oracle_tokens, random_tokens] if sum(random_tokens) > sum(oracle_tokens) else [oracle_tokens]
             tokens = " to ".join(short_count(round(sum(bound))) for bound in bounds)
             dollars = "" if price is None else " to ".join(f"{bound.cost(price):,.2f}" for bound in bounds)
         return QuoteRow(
@@ -155,10 +155,10 @@ class TaskQuote:
         if self._stream is not None:
             notes.append("That is for all items; less where the comparison is decided sooner.")
         if estimate.levels:
-            first, last = estimate.levels[0], estimate.levels[-1]
+            first_level, last_level = estimate.levels[0], estimate.levels[-1]
             notes.append(
-                f"{name} climbs from {self._level_noun} {first} to at most {last} as long as the model solves an item "
-                f"of a {self._level_noun}; tokens are for all of them."
+                f"{name} climbs from {self._level_noun} {first_level} to at most {last_level} as long as the model "
+                f"solves an item of a {self._level_noun}; tokens are for all of them."
             )
         if estimate.least is not None and estimate.turns > _PLAYED_TURNS:
             notes.append(
@@ -186,8 +186,8 @@ def estimate_of_items(items: Sequence[TaskItem]) -> RunEstimate:
         groups.setdefault(f"{item.environment.id} {sorted(item.options.items(), key=str)}", []).append(item)
     episodes = requests = longest = 0
     most_of_short = 0.0
-    least: Tokens | None = _NO_TOKENS
-    most: Tokens | None = _NO_TOKENS
+    oracle_tokens: Tokens | None = _NO_TOKENS
+    random_tokens_of_all: Tokens | None = _NO_TOKENS
     for group in groups.values():
         environment, options = group[0].environment, group[0].options
         attempts = sum(item.attempts for item in group)
@@ -199,11 +199,13 @@ def estimate_of_items(items: Sequence[TaskItem]) -> RunEstimate:
         ]
         # An item whose attempts end with a perfect one is played once by an optimal player.
         oracle_attempts = len(group) if environment.scoring.best_of else attempts
-        least = _add_tokens(least, _episode_tokens_if_playable(environment, options, sample, "oracle"), oracle_attempts)
+        oracle_tokens = _add_tokens(
+            oracle_tokens, _episode_tokens_if_playable(environment, options, sample, "oracle"), oracle_attempts
+        )
         random_tokens = _episode_tokens_if_playable(environment, options, sample, "random")
-        most = _add_tokens(most, random_tokens, attempts)
+        random_tokens_of_all = _add_tokens(random_tokens_of_all, random_tokens, attempts)
         most_of_short += sum(random_tokens or ()) * attempts * (turns <= _LONG_EPISODE)
-    return RunEstimate(episodes, requests, least, most, longest, most_of_short=most_of_short)
+    return RunEstimate(episodes, requests, oracle_tokens, random_tokens_of_all, longest, most_of_short=most_of_short)
 
 
 def estimate_of_stream(stream: TaskStream) -> RunEstimate:
@@ -255,8 +257,8 @@ def _estimate_of_ladder(ladder: Ladder) -> RunEstimate:
         return Tokens(*(float(np.interp(levels, list(level_tokens), tokens).sum()) for tokens in (inputs, outputs)))
 
     episodes = len(items_by_level[levels[0]]) * ladder.attempts
-    least, most = tokens_of_all_levels("oracle", 1), tokens_of_all_levels("random", ladder.attempts)
-    return RunEstimate(episodes, episodes * turns, least, most, turns, levels)
+    oracle_tokens, random_tokens = tokens_of_all_levels("oracle", 1), tokens_of_all_levels("random", ladder.attempts)
+    return RunEstimate(episodes, episodes * turns, oracle_tokens, random_tokens, turns, levels)
 
 
 def _episode_tokens_if_playable(

@@ -162,10 +162,10 @@ def task_samples(entry: TaskEntry, args: Mapping[str, Any]) -> Samples:
     if entry.searches:
         return HorizonSearch(horizon_config(entry, args))
     if entry.further:
-        first, further = (
+        first_groups, further_groups = (
             [_sample_group_of_part(part, args) for part in parts] for parts in (entry.parts, entry.further)
         )
-        return WithinBudget(first, further, entry.budget)
+        return WithinBudget(first_groups, further_groups, entry.budget)
     return item_samples(task_items(entry.parts, args))
 
 
