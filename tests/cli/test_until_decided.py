@@ -108,7 +108,7 @@ def test_a_dropped_model_plays_no_further_unit() -> None:
         number += 1
     assert race.may_play_on("a") and race.may_play_on("b") and not race.is_over
     place = race.initial_state("c")
-    place.units = number
+    place.n_units = number
     assert race._release_samples("c", place) == []
     race.add_score("a", f"{number}-1", 1.0)
     race.add_score("b", f"{number}-1", 1.0)
