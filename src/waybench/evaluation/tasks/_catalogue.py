@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from waybench.core import (
@@ -280,20 +279,3 @@ def task_prompts(entry: TaskEntry, args: Mapping[str, Any]) -> PromptKinds:
     from waybench.evaluation._agents import agent_gives_tools  # with the engine, which takes long to load
 
     return kinds._replace(agent_with_tools=agent if agent_gives_tools(agent) else "")
-
-
-def load_task(entry: TaskEntry) -> Any:
-    """Return the Inspect task function of a task, and register the embedded players with Inspect."""
-    import_module("waybench.evaluation.tasks._registry")
-    from waybench.evaluation.tasks._samples import inspect_task_function  # with the engine
-
-    return inspect_task_function(entry)
-
-
-def preset(name: str, **parameters: Any) -> Any:
-    """Return the Inspect task with a name and parameters.
-
-    Raises:
-        UsageError: If there is no such task, or a parameter is unfit.
-    """
-    return load_task(find_task(name))(**parameters)

@@ -2,7 +2,7 @@
 
 from inspect_ai import Task, task
 
-from waybench.evaluation.tasks._catalogue import preset
+from waybench.evaluation.tasks._load import preset
 
 
 @task
