@@ -23,11 +23,11 @@ from waybench.core._user_files import user_path
 I = TypeVar("I", bound=Instance)  # noqa: E741
 
 DIFFICULTY_INDEX = "difficulty_index"  # the option of a search, the key of its plan, and the setting of its results
-_STEPS = 20  # to a doubling, to which indices are rounded: finer differences are not known
-_MOST = 1e6  # of a number of the index, which may come from outside
+_STEPS_OF_DOUBLING = 20  # to which equivalent levels are rounded: finer differences are not known
+_MOST_SIZE = 1e6  # of a number of a difficulty index, which may come from outside
 _MOST_DOUBLINGS = 60
-_encode = json.JSONEncoder(sort_keys=True).encode  # which `dumps` would make anew each time
-_PLAYS = 16  # of an environment that are kept; one with a long context can have megabytes
+_encode = json.JSONEncoder(sort_keys=True).encode  # `json.dumps` would make an encoder each time
+_CACHED_PLAYS = 16  # of an environment; a play with a long context can have megabytes
 _NO_PLAYERS: Players[Any, Any] = Players()
 _NO_TYPING: Typing[Any, Any] = Typing()
 
@@ -68,7 +68,7 @@ class Environment(Generic[I, S, A]):
 
     def __post_init__(self) -> None:
         """Cache plays by their options: games and wordings keep no state."""
-        object.__setattr__(self, "_play_of", lru_cache(maxsize=_PLAYS)(self._make_play))
+        object.__setattr__(self, "_play_of", lru_cache(maxsize=_CACHED_PLAYS)(self._make_play))
 
     def __repr__(self) -> str:
         return f"<Environment {self.id}, version {self.version}: {self.title}>"
@@ -98,12 +98,12 @@ class Environment(Generic[I, S, A]):
     @property
     def all_datasets(self) -> tuple[Dataset, ...]:
         """The data sets of a task: generated items, published ones if there are any, and a file of the user's."""
+        item_file_doc = "path of a file of JSON lines from `waybench generate`"
         by_name = {
             GENERATED: Dataset(name=GENERATED, doc="items by key", open=self._open_generated_set),
-            FILE: Dataset(
-                name=FILE, doc="path of a file of JSON lines from `waybench generate`", open=self._open_item_file
-            ),
-        } | {dataset.name: dataset for dataset in self.items.datasets}
+            FILE: Dataset(name=FILE, doc=item_file_doc, open=self._open_item_file),
+        }
+        by_name |= {dataset.name: dataset for dataset in self.items.datasets}  # an environment can declare its own
         return tuple(by_name[name] for name in (GENERATED, PUBLISHED, FILE) if name in by_name)
 
     def _open_generated_set(self, values: Mapping[str, Any], files: DataFiles) -> Source[I]:
@@ -118,12 +118,12 @@ class Environment(Generic[I, S, A]):
 
     @property
     def extension_options(self) -> tuple[Option, ...]:
-        """The options of play that extensions add to its own, such as `interface` and `prefix`."""
+        """The options of play that extensions add to those of the environment, such as `interface` and `prefix`."""
         return tuple(option for extension in self._applicable_extensions() for option in extension.options)
 
     @property
     def play_options(self) -> tuple[Option, ...]:
-        """All its options of play."""
+        """All options of play: the environment's own, and those of extensions."""
         return (*self.playing.options, *self.extension_options)
 
     @property
@@ -141,29 +141,29 @@ class Environment(Generic[I, S, A]):
     def resolve_options(self, values: Mapping[str, Json]) -> dict[str, Json]:
         """Return all options of play with their values.
 
-        Those of extensions are among them only where they change something, and some are named in another way: with
-        `interface=tools` the name of the wording begins with "tools:". If `wording` names a file, the options that are
-        returned have the name of its template in its place, and the template's texts as a further option, `template`:
-        they need the file no more.
+        Options of extensions are among them only where they change something, and an extension can change the values of
+        others: with `interface=tools` the name of the wording begins with "tools:". If `wording` names a file, its
+        value becomes the name of the file's template, and a further option, `template`, has the texts of the template,
+        so that the file is not read again.
 
         Raises:
             UsageError: For an unknown option or an unfit value, or a template that cannot be read or does not fit.
         """
         if values:
             return self._resolve_with_extensions(values)
-        if not self._defaults:  # most episodes are played with them
+        if not self._defaults:  # kept, since most episodes are played with the default options
             self._defaults.update(self._resolve_with_extensions(values))
         return self._defaults.copy()
 
     def _resolve_with_extensions(self, values: Mapping[str, Json]) -> dict[str, Json]:
-        """Resolve options through all extensions, the last one first."""
+        """Resolve options through all extensions, the last one first, and then through those of the environment."""
         resolve_others: Resolve = partial(resolve, self.playing.options)
         for extension in self._applicable_extensions():
             resolve_others = partial(extension.resolve, self, resolve_others)
         return resolve_others(dict(values))
 
     def play_with(self, options: Mapping[str, Json]) -> Play[I, S, A]:
-        """Return how an episode is played with resolved options, with the words of a template if they have one.
+        """Return how an episode is played with resolved options, with the texts of a template if they have one.
 
         Raises:
             UsageError: If the template does not fit the wording that it is based on.
@@ -200,7 +200,7 @@ class Environment(Generic[I, S, A]):
     def measure(self, record: EpisodeRecord) -> dict[str, float | None]:
         """Return every metric of a finished episode, by name, the headline metric first.
 
-        The record is as a simulation confirms it.
+        The record must have been simulated again: its values are not checked here.
 
         Raises:
             DefectError: If a metric raises an exception.
@@ -237,10 +237,11 @@ class _EnvironmentSource(Source[I]):
 AnyEnvironment = Environment[Any, Any, Any]
 AnyPlay = Play[Any, Any, Any]
 Resolve = Callable[[dict[str, Json]], dict[str, Json]]
-"""Given options of play, which it may change -> the resolved ones."""
+"""Given options of play -> resolved options; the dictionary of given options may be changed."""
 
 
 def _applies_always(environment: AnyEnvironment) -> bool:
+    """Return True, for extensions that every environment has."""
     return True
 
 
@@ -253,20 +254,20 @@ class PlayExtension:
     Attributes:
         options: The options of play that it adds to those of an environment. Their default is None, or the value with
             which nothing changes.
-        resolve: (environment, resolve_others, given options) -> resolved options. It takes its own out of the given
-            ones, has `resolve_others` resolve the others, and adds its own if they change something.
-        wrap: (environment, resolved options) -> how episodes are played with them: most often the play without its own
-            options (`Environment.play_with`), changed. None if they have nothing of its own.
+        resolve: (environment, resolve_others, given options) -> resolved options. It removes the extension's options
+            from the given ones, calls `resolve_others` for the rest, and adds the extension's if they change something.
+        wrap: (environment, resolved options) -> how episodes are played with them: usually the play without the
+            extension's options (`Environment.play_with`), changed. None if the options have none of the extension.
         applies: Environment -> whether it has these options; by default every environment has.
-        content: Names of options that records have in addition, whose values follow from those of other options.
-            Results do not tell them apart by these.
-        contrasts: Values of its options whose differences say what they cost.
+        content: Names of further options in records whose values follow from other options, such as the texts of a
+            file. Results with different values of these are not kept apart.
+        contrasts: Contrasts of values of the extension's options.
         for_item: (environment, item, resolved options, attempt) -> the options, with what this item needs of a file;
-            None where all items have the same.
-        names_file: Options -> the name of the one that names a file of this machine, whose content the options do not
-            have; "" without. None if there is never any.
-        for_log: (environment, parameters of a task) -> those of its options that a log has in another form, as the name
-            and digest of a file in place of its path; None if they all stay as they are.
+            None where the options are the same for all items.
+        names_file: Options -> the name of the option whose value is the path of a file of this machine, if the options
+            do not have the file's content; otherwise "". None if no option takes a path.
+        for_log: (environment, parameters of a task) -> the extension's options whose values are changed for logs, such
+            as the name and digest of a file in place of its path; None if none are.
     """
 
     name: str
@@ -282,18 +283,18 @@ class PlayExtension:
 
 
 PLAY_EXTENSIONS: list[PlayExtension] = []
-"""All extensions, each around those before it; add your own at the end before you play anything."""
+"""All extensions; each wraps those before it. Add your own at the end before you play anything."""
 
 
 @dataclass(frozen=True, slots=True)
 class ItemIndex:
-    """How hard an item is, in the unit of the level: log2 of the level plus a weighted sum of its other variables.
+    """A difficulty index: log2 of an item's level plus a weighted sum of its other variables.
 
-    Each variable counts as log2(1 + x), less what it is expected to be at the item's level.
+    The unit is a doubling of the level. A variable x counts as log2(1 + x), minus the expected value of log2(1 + x) at the item's level.
 
     Attributes:
-        terms: Of each variable that counts, its expected value at level 1, by how much it is expected to rise with each
-            doubling of the level, and how many doublings of the level one unit more than that is worth.
+        terms: Variable -> (expected value of log2(1 + x) at level 1, its rise with each doubling of the level, weight:
+            the doublings of the level that one unit above the expected value is worth).
     """
 
     terms: Mapping[str, tuple[float, float, float]]
@@ -305,14 +306,15 @@ class ItemIndex:
         `names` are the variables that the environment declares.
 
         Raises:
-            UsageError: If it is none, or has other variables.
+            UsageError: If the value is no difficulty index, or has variables that are not declared.
         """
         variables = set(names)
         terms: dict[str, tuple[float, float, float]] = {}
         for name, numbers in cast(dict[Any, Any], value).items() if isinstance(value, dict) else ():
             if name not in variables or not _are_three_bounded_numbers(numbers):
                 raise UsageError(f"a difficulty index has no term {str(name)[:60]!r}: {str(numbers)[:60]}")
-            terms[name] = (float(numbers[0]), float(numbers[1]), float(numbers[2]))
+            expected, rise, weight = map(float, numbers)
+            terms[name] = (expected, rise, weight)
         if not terms:
             raise UsageError("a difficulty index is an object: variable -> [expected value, rise, weight]")
         return cls(terms)
@@ -331,36 +333,39 @@ class ItemIndex:
         return sha256(self.dumps().encode()).hexdigest()[:12]
 
     def equivalent_level(self, level: float, values: Mapping[str, float | None]) -> float:
-        """Return the level of the average item that is as hard as this one, rounded to 1/20 of a doubling.
+        """Return the level of average items that are as hard as an item, rounded to 1/20 of a doubling.
 
-        The level is above 0. The item's variables are 0 or more; one that is unknown counts as expected.
+        `level` is the item's own level, above 0, and `values` are its variables by name, each 0 or more. A variable
+        that is unknown (None) counts as expected.
         """
         doublings = log2(level)
         index = doublings
-        for name, (start, rise, weight) in self.terms.items():
+        for name, (expected_at_level_1, rise, weight) in self.terms.items():
             value = values.get(name)
             if value is not None and value >= 0:
-                index += weight * (log2(1 + value) - start - rise * doublings)
-        return 2.0 ** (round(max(-_MOST_DOUBLINGS, min(index, _MOST_DOUBLINGS)) * _STEPS) / _STEPS)
+                index += weight * (log2(1 + value) - expected_at_level_1 - rise * doublings)
+        bounded_index = max(-_MOST_DOUBLINGS, min(index, _MOST_DOUBLINGS))
+        return 2.0 ** (round(bounded_index * _STEPS_OF_DOUBLING) / _STEPS_OF_DOUBLING)
 
     def equivalent_level_axis(self, environment: AnyEnvironment) -> Axis:
         """Return the environment's first axis with equivalent levels in place of levels."""
-        levels = environment.difficulty.axes[0]
+        axis = environment.difficulty.axes[0]
 
         def equivalent_level_of_item(record: EpisodeRecord) -> float | None:
-            level = levels.of(record)
+            """Return the equivalent level of a record's item; None where the level is not known."""
+            level = axis.of(record)
             if level is None or level <= 0:
                 return None
             return self.equivalent_level(
                 level, {variable.name: variable.of(record) for variable in environment.difficulty.item_variables}
             )
 
-        doc = f"{levels.doc} Of an average item that is as hard, by a difficulty index."
-        return Axis(name=levels.name, title=levels.title, of=equivalent_level_of_item, doc=doc)
+        doc = f"{axis.doc} Of an average item that is as hard, by a difficulty index."
+        return Axis(name=axis.name, title=axis.title, of=equivalent_level_of_item, doc=doc)
 
 
 def index_of_search(environment: AnyEnvironment, plan: Mapping[str, Json]) -> ItemIndex | None:
-    """Return the difficulty index of a search's plan; None if the search went by levels, or if the plan is unfit."""
+    """Return the difficulty index in a search's plan; None if the search went by levels, or the index is unfit."""
     if plan.get(DIFFICULTY_INDEX) is None or not environment.difficulty.axes:
         return None
     try:
@@ -374,6 +379,6 @@ def _are_three_bounded_numbers(value: object) -> bool:
     """Return whether a value is a list of three numbers below a million in size."""
     numbers = cast(list[object], value) if isinstance(value, list) else []
     return len(numbers) == 3 and all(
-        isinstance(number, int | float) and type(number) is not bool and abs(number) < _MOST  # NaN is not
+        isinstance(number, int | float) and type(number) is not bool and abs(number) < _MOST_SIZE  # NaN is not
         for number in numbers
     )

@@ -1,4 +1,4 @@
-"""The one stateful thing: an episode of one player on one instance."""
+"""An episode of one player on one instance: the only stateful part of core."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Reply:
     usage: Usage | None = None
 
 
-# What is counted where a reply was not carried out, by the reason why it stopped.
+# `Reply.stop` -> the outcome of a reply that was not carried out.
 NOT_CARRIED_OUT = {"truncated": Outcome.TRUNCATED, "overflow": Outcome.OVERFLOW, "refused": Outcome.REFUSED}
 
 ABANDONED = "abandoned: the player left before the end"
@@ -62,12 +62,12 @@ class Episode(Generic[I, S, A]):
     __slots__ = (
         "_conversation",
         "_game",
-        "_invalid_in_a_row",
         "_is_deterministic",
+        "_n_invalid_in_a_row",
+        "_n_turns_counted",
         "_prefix",
         "_probes",
         "_rewrites",
-        "_spent",
         "_stream",
         "_turns",
         "_wording",
@@ -117,17 +117,17 @@ class Episode(Generic[I, S, A]):
         self.limits = play.limits_on(item.instance)
         self._game, self._wording = play.game, play.wording
         self._is_deterministic = play.game.properties.deterministic
-        # Most wordings show replies as they were said, and asking each of them in each turn takes time.
+        # Most wordings show replies unchanged, and to call `remember` in each turn takes time.
         self._rewrites = type(play.wording).remember is not Wording.remember  # pyright: ignore[reportUnknownMemberType]
         self.state: S = play.game.start(item.instance)
         self.end_reason: End | None = play.game.terminal(self.state)
         self.error: str | None = None
-        self.reasoning_returned = self.reasoning_sent_back = ""  # known to whoever sends the requests
+        self.reasoning_returned = self.reasoning_sent_back = ""  # set by the program that sends the requests
         self._stream: Stream | None = None
         self._turns: list[TurnRecord] = []
         self._probes: list[ProbeRecord] = []
-        self._invalid_in_a_row = 0
-        self._spent = 0  # turns that count towards the limit
+        self._n_invalid_in_a_row = 0
+        self._n_turns_counted = 0  # towards the limit
         self._conversation = Conversation(environment, item, play, self.options, self.state)
         self._prefix = iter(() if play.prefix_turns is None else play.prefix_turns(self))
         while plays_prefix and self.play_prefix_turn() is not None:
@@ -135,10 +135,10 @@ class Episode(Generic[I, S, A]):
 
     def play_prefix_turn(self) -> TurnRecord | None:
         """Play the next turn of the prefix and return it; None if there is none left."""
-        following = next(self._prefix, None)
-        if following is None:
+        player_and_reply = next(self._prefix, None)
+        if player_and_reply is None:
             return None
-        player, reply = following
+        player, reply = player_and_reply
         self._turns[-1] = turn = self.step(reply)._replace(prefix=player)
         return turn
 
@@ -165,7 +165,7 @@ class Episode(Generic[I, S, A]):
     @property
     def turns_left(self) -> int:
         """The number of turns left; invalid replies do not count where the limits forgive them."""
-        return self.limits.turns - self._spent
+        return self.limits.turns - self._n_turns_counted
 
     @property
     def messages(self) -> list[Message]:
@@ -174,7 +174,7 @@ class Episode(Generic[I, S, A]):
 
     def stream(self, purpose: str) -> Stream:
         """Return a random stream for one purpose in the present turn of this attempt."""
-        if self._stream is None:  # not before: without chance in it, an episode needs no hash of its instance
+        if self._stream is None:  # made on demand: an episode without chance saves the hash of its instance
             self._stream = Stream(self.environment.id, self.item.instance.hash, "attempt", self.attempt, "turn")
         return self._stream.child(len(self._turns), purpose)
 
@@ -183,7 +183,8 @@ class Episode(Generic[I, S, A]):
 
         Args:
             reply: What the player said.
-            execute: What is done in place of what was said; where the play has a guide that gives an action, that is.
+            execute: An action that is carried out in place of the reply's; by default the action of the play's guide,
+                if it has one.
 
         Raises:
             WaybenchError: If the episode is over.
@@ -201,7 +202,7 @@ class Episode(Generic[I, S, A]):
             raise
 
     def _step_with_reply(self, reply: Reply | str, execute: A | None) -> TurnRecord:
-        """Play one turn without the checks of `step`."""
+        """Play one turn, without the check for the end and the conversion of errors of `step`."""
         play, state = self.play, self.state
         text, stop, usage = (reply, "stop", None) if isinstance(reply, str) else (reply.text, reply.stop, reply.usage)
         answer, reasoning = play.reply_parts(text)
@@ -212,30 +213,30 @@ class Episode(Generic[I, S, A]):
             remembered = self._wording.render(execute, state)
         else:
             remembered = self._wording.remember(text, parsed) if self._rewrites else text
-        refused = invalid = False
+        is_refused = is_invalid = False
         if execute is not None:
             turn = self._carry_out_replacement(text, parsed, execute, usage)
         elif isinstance(parsed, Invalid):
-            turn, invalid = self._take_invalid_reply(text, parsed, usage), True
+            turn, is_invalid = self._take_invalid_reply(text, parsed, usage), True
         elif play.coach is not None and (objection := play.coach(state, parsed, self._turns)) is not None:
-            turn, refused = self._turn_refused_by_coach(text, parsed, objection, usage), True
+            turn, is_refused = self._turn_refused_by_coach(text, parsed, objection, usage), True
         else:
             turn = self._carry_out_action(text, parsed, usage)
-            invalid = turn.outcome is _ILLEGAL and self.limits.illegal
+            is_invalid = turn.outcome is _ILLEGAL and self.limits.illegal
         if reasoning:
             turn = turn._replace(reasoning=reasoning)
-        if remembered != text:  # a text in the reply's place belongs to no turn
+        if remembered != text:
             self._conversation.replaced[len(self._turns)] = remembered
         self._turns.append(turn)
-        if refused:  # it costs nothing
+        if is_refused:  # it counts towards no limit
             return turn
-        if invalid:
+        if is_invalid:
             self._end_at_invalid_limit()
         else:
-            self._invalid_in_a_row = 0
+            self._n_invalid_in_a_row = 0
         if self.end_reason is None:
             self.end_reason = self._game.terminal(self.state)
-            if self.end_reason is None and self._spent >= self.limits.turns:
+            if self.end_reason is None and self._n_turns_counted >= self.limits.turns:
                 self.end_reason = End.TURN_LIMIT
         if self.end_reason is not None:
             self._conversation.drop_picture_at_end(len(self._turns))
@@ -243,7 +244,7 @@ class Episode(Generic[I, S, A]):
 
     @property
     def beliefs(self) -> tuple[Belief[S], ...]:
-        """The belief probes that can be asked now; none with a template, which may hide what they ask for."""
+        """The belief probes that can be asked now; () where the wording may hide what they ask for (`takes_probes`)."""
         if self.end_reason is not None or not self.play.takes_probes:
             return ()
         return tuple(belief for belief in self.environment.probes if belief.is_shown(self.options, self.state))
@@ -253,10 +254,10 @@ class Episode(Generic[I, S, A]):
 
         Args:
             belief: One of `beliefs`.
-            reply: What the player said. Also a reply that was cut off is read as far as it goes.
+            reply: The player's reply; a reply that was cut off is read as far as it goes.
 
         Raises:
-            WaybenchError: If this is not asked now, or was asked before in this turn.
+            WaybenchError: If the belief is not asked in this state, or was asked before in this turn.
         """
         if belief not in self.beliefs:
             raise WaybenchError(f"the probe {belief.name!r} is not asked in this state")
@@ -276,7 +277,10 @@ class Episode(Generic[I, S, A]):
         return probe
 
     def _parse_answer(self, text: str, stop: str) -> A | Invalid:
-        """Return the action in a reply; a stopped reply is invalid, unless the wording takes truncated ones."""
+        """Return the action in a reply, or why there is none; `stop` is the `Reply.stop` of the reply.
+
+        A reply that was cut off or refused has none, unless the wording reads truncated replies.
+        """
         if stop not in NOT_CARRIED_OUT:
             return self._wording.parse(text, self.state)
         invalid = Invalid(self._wording.texts[f"stop.{stop}"], NOT_CARRIED_OUT[stop])
@@ -287,7 +291,7 @@ class Episode(Generic[I, S, A]):
 
     def _take_invalid_reply(self, text: str, invalid: Invalid, usage: Usage | None) -> TurnRecord:
         """Return the turn of a reply without an action, and count it as the limits say."""
-        self._spent += self.limits.invalid == "turn"
+        self._n_turns_counted += self.limits.invalid == "turn"
         self.state = self._game.forfeit(self.state)
         message = self._message_after_reply(invalid)
         return TurnRecord(text, invalid.outcome, invalid.reason, message=message, usage=usage)
@@ -300,45 +304,50 @@ class Episode(Generic[I, S, A]):
     def _carry_out_action(self, text: str, action: A, usage: Usage | None) -> TurnRecord:
         """Apply an action to the state and return the turn."""
         game = self._game
-        last = game.apply(self.state, action, self._game_stream())
-        self.state, reward, events, outcome = last
-        if outcome is not _ILLEGAL or not self.limits.illegal or self.limits.invalid == "turn":
-            self._spent += 1
-        # Of a tuple, in half the time of a call with arguments.
-        encoded, message = game.encode(action), self._message_after_reply(last)
+        transition = game.apply(self.state, action, self._game_stream())
+        self.state, reward, events, outcome = transition
+        is_forgiven = outcome is _ILLEGAL and self.limits.illegal and self.limits.invalid != "turn"
+        if not is_forgiven:
+            self._n_turns_counted += 1
+        encoded, message = game.encode(action), self._message_after_reply(transition)
+        # `_make` takes half the time of a call with named arguments.
         return TurnRecord._make((text, outcome, None, encoded, None, reward, events, message, usage, "", ""))
 
     def _message_after_reply(self, last: Transition[S] | Invalid) -> str:
         """Return the message to the player on the outcome of a reply, and keep its picture."""
         if self._conversation.has_pictures:
-            self._conversation.keep_picture(len(self._turns) + 1, self.state, last, self._spent)
-        return self._wording.observe(self.state, last, self._spent)
+            self._conversation.keep_picture(len(self._turns) + 1, self.state, last, self._n_turns_counted)
+        return self._wording.observe(self.state, last, self._n_turns_counted)
 
     def _game_stream(self) -> Stream:
         """Return the random stream of the game in this turn."""
-        # A game that declares itself deterministic ignores it, which the contract tests check.
+        # The contract tests check that a game that declares itself deterministic ignores its stream.
         return _NO_CHANCE if self._is_deterministic else self.stream("game")
 
     def _carry_out_replacement(self, text: str, parsed: A | Invalid, execute: A, usage: Usage | None) -> TurnRecord:
-        """Apply `execute` in place of the parsed action, whose outcome is judged in the state before."""
-        game, before = self.play.game, self.state
-        last = game.apply(before, execute, self._game_stream())
-        self._spent += 1
-        self.state = last.state
+        """Apply `execute` in place of the parsed action and return the turn.
+
+        The turn's outcome is that of the parsed action in the same state; reward and events are those of `execute`.
+        """
+        game, state_before = self.play.game, self.state
+        transition = game.apply(state_before, execute, self._game_stream())
+        self._n_turns_counted += 1
+        self.state, reward, events, _ = transition
         if isinstance(parsed, Invalid):
             outcome, reason, action = parsed.outcome, parsed.reason, None
         else:
-            outcome, reason, action = game.apply(before, parsed, self._game_stream()).outcome, None, game.encode(parsed)
-        message = self._message_after_reply(last)
+            outcome = game.apply(state_before, parsed, self._game_stream()).outcome
+            reason, action = None, game.encode(parsed)
+        message = self._message_after_reply(transition)
         executed = game.encode(execute)
-        return TurnRecord(text, outcome, reason, action, executed, last.reward, last.events, message, usage)
+        return TurnRecord(text, outcome, reason, action, executed, reward, events, message, usage)
 
     def _end_at_invalid_limit(self) -> None:
         """Count an invalid reply, and end the episode if there are too many in a row."""
         limits = self.limits
-        self._invalid_in_a_row += 1
-        forgiven = {"turn": self._invalid_in_a_row, "retry": limits.retries, "end": 0}[limits.invalid]
-        if self._invalid_in_a_row > forgiven:
+        self._n_invalid_in_a_row += 1
+        is_over = limits.invalid == "end" or (limits.invalid == "retry" and self._n_invalid_in_a_row > limits.retries)
+        if is_over:
             self.end_reason = End.INVALID_LIMIT
 
     def end(self, reason: End, error: str | None = None) -> None:
@@ -346,7 +355,7 @@ class Episode(Generic[I, S, A]):
 
         Args:
             reason: INFRASTRUCTURE, or TURN_LIMIT for a budget of the caller's.
-            error: Why; without it the record does not replay, for nothing in it explains its end.
+            error: The reason as text; without it the record does not replay, since nothing in it explains the end.
         """
         self.end_reason = reason
         self.error = error
@@ -369,7 +378,7 @@ class Episode(Generic[I, S, A]):
             examples=tuple(example.to_json() for example in item.examples),
             attempt=self.attempt,
             player=self.player,
-            # What a picture shows follows from the instance and the replies, so that a record has its texts only.
+            # Pictures are left out: they follow from the instance and the replies.
             opening=tuple(message._replace(picture=None) for message in self._conversation.opening),
             turns=self.turns,
             probes=self.probes,

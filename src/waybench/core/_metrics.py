@@ -17,12 +17,12 @@ OF_THE_ITEM = "it describes the item, not the play"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleSize:
-    """How many items the interval of a number takes, where that is more than a few.
+    """How many items a number needs before its interval can be trusted, where that is more than a few.
 
     Attributes:
         fewest: The least number of independent items (or clusters) from which a 95 % interval contains the true number
             in about 95 % of samples.
-        units: What they are called, in the plural: "worlds".
+        units: What these items or clusters are called, in the plural: "worlds".
         doc: What happens with fewer, in a sentence.
     """
 
@@ -38,14 +38,14 @@ class Bounded:
     Attributes:
         name: Its key in every output.
         low: The least value possible in any episode, None if that depends on the episode or there is none.
-        high: The greatest value possible; None as for `low`.
+        high: The greatest value possible in any episode, None if that depends on the episode or there is none.
         range: EpisodeRecord -> the range for its options and its instance, whatever was replied, so that a record
-            without turns has one too; None where `low` and `high` say it all.
-        unbounded: Why there is no least or no greatest value, as the end of a sentence: "a plan has any length". Every
-            metric without a bound says so.
+            without turns has a range too; None where all records have the range from `low` to `high`.
+        unbounded: Why there is no least or no greatest value, as the end of a sentence: "a plan has any length". ""
+            for a metric with both bounds.
         far_bounds: Whether no player comes near the greatest value, such as that of a sum over thousands of steps.
-            Intervals of means do not use it then, and comparisons treat the metric as unbounded: there is no tie, and
-            no rare value at a bound is taken into account.
+            Intervals of means do not use the greatest value then, and comparisons treat the metric as unbounded: there
+            is no tie, and no rare value at a bound is taken into account.
     """
 
     name: str
@@ -76,20 +76,23 @@ class Bounded:
         if self.range is not None:
             text = "depends on the options and the item"
             return f"{text}; unbounded where {self.unbounded}" if self.unbounded else text
-        low, high = ("unbounded" if end is None else f"{end:g}" for end in (self.low, self.high))
+        low, high = ("unbounded" if bound is None else f"{bound:g}" for bound in (self.low, self.high))
         return f"{low} to {high}" + (f", since {self.unbounded}" if self.unbounded else "")
 
     def widened_to(self, ranges: Iterable[Range]) -> Self:
-        """Return a copy whose bounds cover `ranges` (`range_of` several records); without any, nothing changes."""
-        known_ranges = list(ranges)
-        if self.range is None or not known_ranges:
+        """Return a copy whose bounds cover the ranges of several records (`range_of`).
+
+        The metric itself is returned if there are no ranges, or if its range does not depend on the record.
+        """
+        record_ranges = list(ranges)
+        if self.range is None or not record_ranges:
             return self
-        lows = [low for low, _ in known_ranges if low is not None]
-        highs = [high for _, high in known_ranges if high is not None]
+        lows = [low for low, _ in record_ranges if low is not None]
+        highs = [high for _, high in record_ranges if high is not None]
         return replace(
             self,
-            low=min(lows) if len(lows) == len(known_ranges) else None,
-            high=max(highs) if len(highs) == len(known_ranges) else None,
+            low=min(lows) if len(lows) == len(record_ranges) else None,
+            high=max(highs) if len(highs) == len(record_ranges) else None,
         )
 
 
@@ -103,15 +106,16 @@ class Metric(Bounded):
         doc: What it measures, with the source of its formula.
         unit: Unit, "" for a plain number.
         better: "higher", "lower", or "" where neither is better.
-        floor: The value of saying nothing on a record's own instance, where that is not the least value possible.
-        ceiling: The best value on a record's own instance, where that is not the greatest value possible.
-        per: What the value is a share of: a set's figure is then the sum of the values over the sum of these, a share
-            from 0 to 1, and not the mean of the values. Where it is 0 there is nothing to count, and the value can be
-            None.
-        labels: What the values 0, 1, 2 ... are called where they stand for names; a single episode's value is then
-            shown by its name.
-        sample_size: How many items its interval takes, where fewer are not enough; None where any number will do.
-        left_out: Name of the metric that is 1 for an answer that this one leaves out, as a published number can; ""
+        floor: EpisodeRecord -> the value of saying nothing on its instance; None where that is the worst value
+            possible.
+        ceiling: EpisodeRecord -> the best value on its instance; None where that is the best value possible.
+        per: EpisodeRecord -> the denominator of the value. The figure of a set is then the sum of the values divided by
+            the sum of the denominators, a share from 0 to 1, and not the mean of the values. Where the denominator is
+            0, the value can be None. None for a metric that is averaged.
+        labels: The names of the values 0, 1, 2 ...; a single episode's value is then shown by its name. Empty for a
+            number.
+        sample_size: How many items its interval takes, where fewer are not enough; None where any number is enough.
+        left_out: Name of the metric that is 1 for an answer that this metric leaves out, as a published number can; ""
             where every answer counts, as it does in a headline metric.
     """
 
@@ -129,7 +133,7 @@ class Metric(Bounded):
 
     @property
     def bounds(self) -> Range:
-        """The least and the greatest possible figure of a set; None if unbounded."""
+        """The least and the greatest possible figure of a set, which is a share where the metric has a denominator."""
         return (self.low, self.high) if self.per is None else (0.0, 1.0)
 
     def format_value(self, record: EpisodeRecord) -> float | str | None:
@@ -148,7 +152,9 @@ class Metric(Bounded):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series(Bounded):
-    """A number for each step of an episode; the mean over episodes, step by step, is a curve. Its range is a step's.
+    """A number for each step of an episode; the mean over episodes, step by step, is a curve.
+
+    Its range is that of the number of a step.
 
     Attributes:
         of: EpisodeRecord -> a number for each step, from the first; shorter episodes have shorter series.
@@ -172,19 +178,19 @@ class Aggregate:
 
     Attributes:
         name: Its key in every output, which no metric or series has.
-        metrics: The metrics of the environment that it is made of; none of them is a share of something.
-        of: (means of these over items, in this order) -> the number.
+        metrics: The metrics of the environment from whose means it is computed; none of them has a denominator.
+        of: (means of these metrics over items, in this order) -> the number.
         title: Its name in tables.
         doc: What it measures, with the source of its formula.
-        part: What one of its metrics is, as the head of their column: "Achievement".
-        scale: A growing function and its inverse, to and from the scale on which the number's error is most nearly
-            normal, for its interval; None if that is the number itself.
+        part: What one of its metrics is, as the heading of the column that lists them: "Achievement".
+        scale: An increasing function and its inverse, to and from the scale on which the number's error is most nearly
+            normal, for its interval; None if that is the number's own scale.
         unit: Unit, "" for a plain number.
         low: The least value possible, None if unbounded.
         high: The greatest value possible, None if unbounded.
         better: As of a metric.
         sample_size: As of a metric.
-        is_headline: Whether sets are judged by it, beside the headline metric; False for a detail.
+        is_headline: Whether it is a headline figure beside the headline metric; False for a detail.
     """
 
     name: str
@@ -227,7 +233,7 @@ def outcome_metric(
 
     Args:
         outcome: The outcome that is counted.
-        doc: What such a reply is in this environment.
+        doc: What a reply with this outcome is in this environment.
         title: Its name in tables; by default the outcome's.
         max_turns: EpisodeRecord -> the greatest number of turns possible with its options on its instance.
     """
@@ -244,12 +250,12 @@ def outcome_metric(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """A number that says how hard an item is, above 0; how far a player reaches on it is its horizon.
+    """A number above 0 that says how hard an item is; a player's horizon is the number at which it still succeeds.
 
     Attributes:
         name: Its key in every output.
         title: Its name in tables and charts, in the singular where it counts something.
-        of: EpisodeRecord -> the number, None where it is not known. It is a function of the item, whatever was done.
+        of: EpisodeRecord -> the number, None where it is not known. It depends on the item alone, not on the replies.
         doc: What it counts.
     """
 
@@ -282,10 +288,10 @@ class ExplanatoryVariables:
         titles: The names of the clusters' variables in tables.
         note: What readers need to know about them, in a sentence or two.
         by_metric: Metric -> the variables of clusters that it is regressed on.
-        depends_on: EpisodeRecord -> what else the clusters' variables depend on, such as how much of it was shown.
+        depends_on: EpisodeRecord -> what else the clusters' variables depend on, such as how much of a map was shown.
         of: EpisodeRecord -> the variables of its cluster; None where one is unknown.
-        items: What may make one item harder than another of the same level. Each is 0 or more, and depends on the
-            item alone. Success is regressed on them together, beside the environment's first axis.
+        items: Variables that may make one item harder than another of the same level. Each is 0 or more, and depends
+            on the item alone. Success is regressed on all of them and the environment's first axis.
     """
 
     titles: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -330,55 +336,52 @@ WRONG = FailureKind("wrong", "wrong answers", "The single answer was wrong.")
 GENERAL_FAILURES = (REFUSED, TRUNCATED, OVERFLOW, UNPARSED, ILLEGAL, UNPRODUCTIVE, TURN_LIMIT, LOST, WRONG)
 """The kinds that every environment has, in the order in which they are named where several are equally frequent."""
 
-_UNREAD = {
+_UNREAD_KINDS = {
     Outcome.REFUSED: REFUSED,
     Outcome.TRUNCATED: TRUNCATED,
     Outcome.OVERFLOW: OVERFLOW,
     Outcome.UNPARSED: UNPARSED,
 }
-NO_ANSWER = tuple(_UNREAD.values())
-"""Those of them in which there was no answer to judge."""
+NO_ANSWER = tuple(_UNREAD_KINDS.values())
+"""The general kinds in which there was no answer to judge."""
 
-_WITHOUT_EFFECT = {**_UNREAD, Outcome.ILLEGAL: ILLEGAL}
+_KINDS_WITHOUT_EFFECT = {**_UNREAD_KINDS, Outcome.ILLEGAL: ILLEGAL}
 
 
 def general_failure_kind(record: EpisodeRecord, turns: Sequence[TurnRecord] | None = None) -> FailureKind:
     """Return the kind of failure of a finished, unsolved episode, from its outcomes and its end.
 
-    * Where invalid replies ended it, or at least half of its replies had no effect, it is the most frequent kind of
-      these: refused, truncated, overflow, unparsed or illegal.
+    * Where invalid replies ended it, or at least half of its replies had no effect: the most frequent of the kinds
+      refused, truncated, overflow, unparsed and illegal.
     * Otherwise, where it ran into a limit on its turns, tokens or messages: unproductive if at least half of its
       replies were, or else the limit.
-    * Otherwise it was over and not won: a wrong answer, if there was a single reply, or else a lost game.
+    * Otherwise the game was over and not won: a wrong answer, if there was a single reply, or else a lost game.
 
-    `turns` are the turns that are counted, where others are no attempts at anything, such as thoughts; all if None.
-    Those of a prefix are never counted.
+    `turns` are the turns that are counted, where others, such as thoughts, ask for no action; all turns if None. Turns
+    of a prefix are never counted.
     """
     counts = Counter(turn.outcome for turn in turns_without_prefix(record.turns if turns is None else turns))
-    replies = counts.total()
-    lost = sum(counts[outcome] for outcome in _WITHOUT_EFFECT)
-    if lost and (record.end is End.INVALID_LIMIT or 2 * lost >= replies):
-        return _WITHOUT_EFFECT[max(_WITHOUT_EFFECT, key=lambda outcome: counts[outcome])]
+    n_replies = counts.total()
+    n_without_effect = sum(counts[outcome] for outcome in _KINDS_WITHOUT_EFFECT)
+    if n_without_effect and (record.end is End.INVALID_LIMIT or 2 * n_without_effect >= n_replies):
+        return _KINDS_WITHOUT_EFFECT[max(_KINDS_WITHOUT_EFFECT, key=lambda outcome: counts[outcome])]
     if record.end is End.TURN_LIMIT:
-        return UNPRODUCTIVE if 2 * counts[Outcome.UNPRODUCTIVE] >= replies > 0 else TURN_LIMIT
-    return WRONG if replies <= 1 else LOST
+        return UNPRODUCTIVE if 2 * counts[Outcome.UNPRODUCTIVE] >= n_replies > 0 else TURN_LIMIT
+    return WRONG if n_replies <= 1 else LOST
 
 
 def most_frequent_kind(causes: Iterable[FailureKind], kinds: Sequence[FailureKind]) -> FailureKind | None:
-    """Return the most frequent of several failure kinds; None without any.
-
-    Of equally frequent ones the one that is first in `kinds` is returned.
-    """
+    """Return the most frequent failure kind, of equally frequent ones the first in `kinds`; None without causes."""
     counts = Counter(causes)
     return max(counts, key=lambda kind: (counts[kind], -kinds.index(kind))) if counts else None
 
 
 class Step(NamedTuple):
-    """One elementary step: a move of a plan, an action, or a reply that names none.
+    """One elementary step: a move of a plan, an action, or a reply without an action.
 
     Attributes:
         turn: The number of its turn, from 0.
-        error: What is wrong with it; None if a best play can begin with all steps up to this one.
+        error: The kind of error that it is; None if some best play begins with all steps up to this one.
     """
 
     turn: int
@@ -389,9 +392,9 @@ class FirstError(NamedTuple):
     """The first error of an episode.
 
     Attributes:
-        step: The number of the step, from 1; all steps before it are those of a best play.
+        step: The number of the step, from 1; some best play begins with the steps before it.
         turn: The number of its turn, from 0.
-        kind: What is wrong with it.
+        kind: The kind of error.
     """
 
     step: int
@@ -404,9 +407,10 @@ class FirstErrors:
     """How an environment finds the first error of an episode.
 
     Attributes:
-        kinds: Its own kinds of errors, in the order of tables; replies that cannot be read have the general ones.
+        kinds: The environment's own kinds of errors, in the order of tables; replies that cannot be read have general
+            kinds.
         steps: EpisodeRecord -> the steps, at least up to the first error. A best play is one that is as good as the
-            oracle's. If all steps are those of a best play and the episode ends too early, the last step is the error.
+            oracle's. If all steps belong to a best play and the episode ends too early, the last step is the error.
     """
 
     kinds: tuple[FailureKind, ...]
@@ -415,7 +419,7 @@ class FirstErrors:
     @property
     def all_kinds(self) -> tuple[FailureKind, ...]:
         """All kinds, in the order of tables."""
-        return (*self.kinds, *_UNREAD.values())
+        return (*self.kinds, *NO_ANSWER)
 
     def find(self, record: EpisodeRecord) -> FirstError | None:
         """Return the first error of a finished episode; None if all steps begin a best play."""
@@ -427,4 +431,4 @@ class FirstErrors:
 
 def unread_reply_kind(turn: TurnRecord) -> FailureKind:
     """Return the failure kind of a turn whose reply named no action."""
-    return _UNREAD.get(turn.outcome, UNPARSED)
+    return _UNREAD_KINDS.get(turn.outcome, UNPARSED)

@@ -26,8 +26,8 @@ from waybench.core._wording import ActionTool, Field, Invalid, ToolCall
 R = TypeVar("R", str, int)  # an answer to a `Question`
 Q = TypeVar("Q", bound=DataInstance)  # what it is asked of
 LONGEST_ANSWER = 200  # characters
-_LONGEST_LINE = 1_000  # characters of a line that is read
-_MARKS = " \t.,;:!?\"'`*_()[]{}<>"  # around an answer, which they do not change
+_LONGEST_LINE = 1_000  # characters; a longer line is no answer
+_MARKS = " \t.,;:!?\"'`*_()[]{}<>"  # characters that may stand around an answer
 _BEFORE_LABEL = r"^[ \t*_`#>\"'(\[]*+"
 _AFTER_LABEL = r"[ \t*_`]*+[:\uff1a](.*)$"
 _ENGLISH_LABEL = "(?:(?:the|my|final) )*+answer(?: is)?"
@@ -37,30 +37,33 @@ _NUMBER = re.compile(rf"-?[0-9]{{1,{MAX_DIGITS}}}")
 
 @lru_cache(maxsize=64)
 def _answer_label_pattern(label: str) -> re.Pattern[str]:
-    """Return the pattern of a line with a label such as "answer:", with a few words around it."""
-    words = rf"(?:\w+ ){{0,2}}{re.escape(label)}(?: \w+){{0,2}}"  # of other languages, as in "mi respuesta final es:"
-    labels = _ENGLISH_LABEL if label == "answer" else f"(?:{_ENGLISH_LABEL}|{words})"
+    """Return the pattern of a line that begins with a label such as "answer:"; its group is the rest of the line.
+
+    A few words may surround a label in other languages, as in "mi respuesta final es:".
+    """
+    translated_label = rf"(?:\w+ ){{0,2}}{re.escape(label)}(?: \w+){{0,2}}"
+    labels = _ENGLISH_LABEL if label == "answer" else f"(?:{_ENGLISH_LABEL}|{translated_label})"
     return re.compile(_BEFORE_LABEL + labels + _AFTER_LABEL, re.I | re.M)
 
 
 def candidate_answer_lines(reply: str, texts: Texts = _ENGLISH) -> list[str] | Invalid:
     """Return the lines of a reply that can be its answer, with typography normalized.
 
-    These are the last line, without "answer:" at its start, and if it has none what follows "answer:" in the last line
-    that begins with it, in English or in the language of the texts. Lines of marks alone, such as the end of a code
-    block, are passed over.
+    The last line comes first, without "answer:" if it begins with that. If it does not, the text after "answer:" in the
+    last line that does comes second. "answer:" can be in English or in the language of the texts. Lines without letters
+    and digits, such as the end of a code block, are ignored.
 
     The reply is without its reasoning; `texts` are those of the question.
     """
     if len(reply) > LONGEST_REPLY:
         return Invalid(texts.fill("reply.long", count=len(reply), most=LONGEST_REPLY))
-    pattern = _answer_label_pattern(texts["form.label"])
-    last = next((line for line in reversed(reply.splitlines()) if line.strip(_MARKS)), "")
-    labelled: str | None = None
-    for match in pattern.finditer(reply):
-        labelled = match[1]
-    own_label = pattern.match(last)
-    lines = [own_label[1]] if own_label else [last] if labelled is None else [last, labelled]
+    label_pattern = _answer_label_pattern(texts["form.label"])
+    last_line = next((line for line in reversed(reply.splitlines()) if line.strip(_MARKS)), "")
+    if label := label_pattern.match(last_line):
+        lines = [label[1]]
+    else:
+        labelled_answers = [label[1] for label in label_pattern.finditer(reply)]
+        lines = [last_line, *labelled_answers[-1:]]
     return [fold_typography(line) if len(line) <= _LONGEST_LINE else "" for line in lines]
 
 
@@ -68,22 +71,22 @@ def candidate_answer_lines(reply: str, texts: Texts = _ENGLISH) -> list[str] | I
 class Question(Generic[I, R]):
     """A question with one answer, a text or a whole number; `question_environment` makes an environment of it.
 
-    A reply may have any length: what counts is its last line, or if that is no answer what follows the last "answer:"
-    (`candidate_answer_lines`). It has to be the answer and nothing else, up to case, width, blanks, typography and
-    the marks around it. Where any text is an answer (`is_open`), "answer:" comes first.
+    A reply may have any length: its last line is read, or if that is no answer the text after the last "answer:"
+    (`candidate_answer_lines`). Differences of case, width, blanks, typography and marks around the answer do not count.
+    Where any text is an answer (`is_open`), the text after "answer:" is read first.
 
     Attributes:
-        prompt: Instance -> the question; with `texts` (instance, texts in the language of play) -> the question. How to
-            reply is added to it.
+        prompt: Instance -> the question; with `texts` (instance, texts in the language of play) -> the question. A
+            sentence on how to reply is added to it.
         answer: Instance -> the right answer, or the best of them.
-        judge: (instance, answer) -> the success of an answer, from 0 to 1, which is 1 for the right one. By default
-            only the right answer has any. It is called with choices alone, where other texts are no answers.
-        choices: Instance -> the answers to choose from, which the prompt lists, or for numbers and with `is_open` those
-            that a random player guesses; the right one is among them. Texts need them. Numbers have by default all
-            those with as many digits as the right one, or fewer.
+        judge: (instance, answer) -> the success of an answer, from 0 to 1, which is 1 for the right one. By default the
+            success of all other answers is 0. Where only choices are answers, it is called with choices alone.
+        choices: Instance -> the answers to choose from, the right one among them. The prompt lists them; for numbers
+            and with `is_open` they are only the answers that a random player guesses from. Needed for texts. For
+            numbers, by default all numbers with at most as many digits as the right one.
         is_open: Whether texts that are no choices are answers, too. Then the prompt does not list the choices.
-        texts: The texts by language, English first: language -> name -> text. The prompt uses those that it wants;
-            "choice.NAME" is what the choice NAME is called, by default NAME in every language.
+        texts: The texts by language, English first: language -> name -> text. `prompt` can use any of them;
+            "choice.NAME" is the text of the choice NAME, by default NAME in every language.
     """
 
     prompt: Callable[[I], str] | Callable[[I, Texts], str]
@@ -95,7 +98,7 @@ class Question(Generic[I, R]):
 
     @property
     def texts_by_language(self) -> TextTables:
-        """All texts by language, for `Playing.texts`; none if the question is in English only."""
+        """All texts by language, for `Playing.texts`; {} if the question is in English only."""
         return kit_tables(QUESTION_TEXTS, {}, self.texts) if self.texts else {}
 
     def question_text(self, instance: I, texts: Texts) -> str:
@@ -108,13 +111,15 @@ class Question(Generic[I, R]):
 
     def right_answer(self, instance: I) -> Any:
         """Return the right answer; raise a KitError if it is neither a text nor a whole number."""
-        right: object = self.answer(instance)
-        if type(right) not in (str, int):
-            raise KitError(f"the right answer is {right!r:.80}", "return a text or a whole number", self.answer)
-        return right
+        right_answer: object = self.answer(instance)
+        if type(right_answer) not in (str, int):
+            raise KitError(f"the right answer is {right_answer!r:.80}", "return a text or a whole number", self.answer)
+        return right_answer
 
     def possible_answers(self, instance: I) -> Sequence[Any]:
-        """Return the choices; without choices, all numbers with as many digits as the right one.
+        """Return the choices; without choices, all numbers with at most as many digits as the right one.
+
+        Negative numbers are among them only if the right answer is negative.
 
         Raises:
             KitError: If the right answer is none of the choices, or is a text and there are none.
@@ -127,15 +132,15 @@ class Question(Generic[I, R]):
             return choices
         if isinstance(right, str):
             raise KitError("the right answer is a text, and there are no choices", "give choices", self.answer)
-        most = 10 ** len(str(abs(right)))
-        return range(1 - most if right < 0 else 0, most)
+        upper_end = 10 ** len(str(abs(right)))
+        return range(1 - upper_end if right < 0 else 0, upper_end)
 
     def success_of(self, instance: I, answer: R) -> float:
-        """Return the success of an answer, from 0 to 1; 0 for an answer of a wrong type."""
+        """Return the success of an answer, from 0 to 1; 0 for another type than that of the right one, or no choice."""
         right = self.right_answer(instance)
-        if type(answer) is not type(right) or (
-            self._has_fixed_choices(right) and answer not in self.possible_answers(instance)
-        ):
+        if type(answer) is not type(right):
+            return 0.0
+        if self._has_fixed_choices(right) and answer not in self.possible_answers(instance):
             return 0.0
         if self.judge is not None:
             success: Any = self.judge(instance, answer)
@@ -151,7 +156,7 @@ class Question(Generic[I, R]):
         return float(answer == right)
 
     def _has_fixed_choices(self, right: str | int) -> bool:
-        """Return whether only the listed choices are answers."""
+        """Return whether only the listed choices are answers; `right` is the right answer."""
         return isinstance(right, str) and not self.is_open
 
     def answer_text(self, answer: R, texts: Texts) -> str:
@@ -169,20 +174,21 @@ class Question(Generic[I, R]):
         return texts.fill("form.choices", choices=", ".join(words))
 
     def parse_answer(self, text: str, instance: I, texts: Texts) -> Any:
-        """Return the answer that one of the `candidate_answer_lines` consists of, or as `Invalid` why there is none."""
-        right, plain = self.right_answer(instance), text.strip(_MARKS)
+        """Return the answer that a line of `candidate_answer_lines` consists of; `Invalid` if it is no answer."""
+        right, bare_text = self.right_answer(instance), text.strip(_MARKS)
         if isinstance(right, int):
-            return int(plain) if _NUMBER.fullmatch(plain) else Invalid(self.reply_instruction(instance, texts))
-        by_name = {
+            return int(bare_text) if _NUMBER.fullmatch(bare_text) else Invalid(self.reply_instruction(instance, texts))
+        choice_by_name = {
             normalize_name(self.answer_text(choice, texts)): choice for choice in self.possible_answers(instance)
         }
-        if (choice := by_name.get(normalize_name(text))) is not None:
+        if (choice := choice_by_name.get(normalize_name(text))) is not None:
             return choice
-        same = [choice for name, choice in by_name.items() if name.strip(_MARKS) == normalize_name(plain)]
-        if plain and len(same) == 1:
-            return same[0]
-        if self.is_open and 1 <= len(plain) <= LONGEST_ANSWER and plain.isprintable():
-            return plain
+        bare_name = normalize_name(bare_text)
+        choices = [choice for name, choice in choice_by_name.items() if name.strip(_MARKS) == bare_name]
+        if bare_text and len(choices) == 1:  # choices that differ in their marks alone are ambiguous
+            return choices[0]
+        if self.is_open and 1 <= len(bare_text) <= LONGEST_ANSWER and bare_text.isprintable():
+            return bare_text
         return Invalid(self.reply_instruction(instance, texts))
 
 
@@ -235,12 +241,12 @@ class QuestionWording(OneAnswerWording[I, Any]):
         return f"{question.question_text(instance, texts)}\n{question.reply_instruction(instance, texts)}"
 
     def parse(self, reply: str, state: AnswerState[I]) -> Any:
-        """Read the answer in a reply (`candidate_answer_lines`)."""
+        """Return the answer in a reply (`candidate_answer_lines`), or `Invalid`."""
         lines = candidate_answer_lines(reply, self.texts)
         if isinstance(lines, Invalid):
             return lines
         answers = [self._question.parse_answer(line, state.instance, self.texts) for line in lines]
-        if self._question.is_open:
+        if self._question.is_open:  # any last line would be an answer: a labelled one, which is last, goes first
             return answers[-1]
         return next((answer for answer in answers if not isinstance(answer, Invalid)), answers[-1])
 
@@ -261,7 +267,7 @@ class QuestionWording(OneAnswerWording[I, Any]):
         return (ActionTool("answer", self.texts["tool.description"], {"answer": schema}),)
 
     def parse_call(self, call: ToolCall, state: AnswerState[I]) -> Any:
-        """Read the answer of a call."""
+        """Return the answer of a call, or `Invalid`."""
         text = str(call.arguments["answer"])
         return self._question.parse_answer(fold_typography(text[:_LONGEST_LINE]), state.instance, self.texts)
 
@@ -271,7 +277,7 @@ class QuestionWording(OneAnswerWording[I, Any]):
 
 
 class DrawnSource(KeyedSource[Q]):
-    """Instances that a function draws."""
+    """A source whose instances a function `draw` (random stream, level) draws."""
 
     def __init__(
         self,
@@ -286,21 +292,21 @@ class DrawnSource(KeyedSource[Q]):
         self._env_id, self._draw, self._level_of = env_id, draw, level_of
 
     def instance(self, index: int) -> Q:
-        """Return the instance of this number, from 0."""
-        result: Any = self._draw(Stream(self._env_id, self.key, self.level, index), self.level)
-        if not isinstance(result, DataInstance):
-            raise KitError(f"draw returned {result!r:.80}", "return an instance", self._draw)
+        """Return the instance of this number, from 0; raise a KitError if `draw` returns no instance of the level."""
+        drawn: Any = self._draw(Stream(self._env_id, self.key, self.level, index), self.level)
+        if not isinstance(drawn, DataInstance):
+            raise KitError(f"draw returned {drawn!r:.80}", "return an instance", self._draw)
         try:
-            hash(result)
+            hash(drawn)
         except TypeError as error:
             raise KitError(f"draw returned an instance that has no hash ({error})", "use tuples", self._draw) from None
-        if (level := self._level_of(cast("Q", result))) != self.level:
+        if (level := self._level_of(cast("Q", drawn))) != self.level:
             raise KitError(
                 f"draw returned an instance of level {level!r:.80} for level {self.level}",
                 "return one for which level_of gives the level",
                 self._draw,
             )
-        return cast("Q", result)
+        return cast("Q", drawn)
 
 
 def question_environment(
@@ -338,11 +344,11 @@ def question_environment(
         highest_level: The hardest level.
         public_key: The key of its public set.
         level: What the level counts, in the plural: "turns". It is the name of the axis of difficulty.
-        level_doc: What that is, in a sentence.
+        level_doc: The description of this axis, in a sentence.
         horizon: The levels on which a model's horizon is searched for; empty if there is no such search. A random
-            player must answer at most half of the questions of the two easiest ones.
-        heuristic: Instance -> what a simple player answers; by default it guesses.
-        prove: Instance -> what is known of its solution; by default nothing is.
+            player must answer at most half of the questions of the two easiest levels.
+        heuristic: Instance -> the answer of a simple player; by default the player guesses.
+        prove: Instance -> what is known of its solution, as JSON values; by default nothing is.
         version: Raised whenever a score can move.
     """
     lowest = sample_levels[0]
@@ -350,25 +356,25 @@ def question_environment(
 
     def decode_question(data: Json) -> Q:
         """Return an instance from JSON; raise a DataError if it has no such level or no answer."""
-        result = instance.from_json(data)
+        decoded = instance.from_json(data)
         try:
-            if not lowest <= level_of(result) <= highest_level:
+            if not lowest <= level_of(decoded) <= highest_level:
                 raise DataError(f"instance: its level is not from {lowest} to {highest_level}")
-            question.question_text(result, english)
-            question.possible_answers(result)
-        except (ArithmeticError, LookupError, ValueError, KitError) as error:  # of fields that fit their types alone
+            question.question_text(decoded, english)
+            question.possible_answers(decoded)
+        except (ArithmeticError, LookupError, ValueError, KitError) as error:  # of fields of the right types
             raise DataError(f"instance: there is no such question ({type(error).__name__})") from error
-        return result
+        return decoded
 
     def oracle(state: AnswerState[Q], rng: Stream) -> Any:
         """Return the right answer."""
         return question.right_answer(state.instance)
 
-    def simple(state: AnswerState[Q], rng: Stream) -> Any:
-        """Return what the heuristic says, or else a guess."""
+    def heuristic_player(state: AnswerState[Q], rng: Stream) -> Any:
+        """Return the answer of `heuristic`; without it, a guess."""
         return rng.choice(question.possible_answers(state.instance)) if heuristic is None else heuristic(state.instance)
 
-    way: Play[Q, AnswerState[Q], Any] = Play(
+    play: Play[Q, AnswerState[Q], Any] = Play(
         QuestionGame(question), QuestionWording(question, english), Limits(turns=1)
     )
     return Environment(
@@ -385,14 +391,16 @@ def question_environment(
             level_of=level_of,
             prove=prove,
         ),
-        playing=Playing(play=lambda options: way, takes_context=True, texts=question.texts_by_language),
+        playing=Playing(play=lambda options: play, takes_context=True, texts=question.texts_by_language),
         scoring=Scoring(metrics=(_SCORE,)),
         difficulty=Difficulty(
             axes=(level_axis(level, level_doc),) if horizon else (),
             success="the answer is right" if horizon else "",
             horizon=HorizonSpec(levels=horizon) if horizon else None,
         ),
-        players=Players(policies={"oracle": oracle, "heuristic": simple}, oracle_is_ceiling=lambda record: True),
+        players=Players(
+            policies={"oracle": oracle, "heuristic": heuristic_player}, oracle_is_ceiling=lambda record: True
+        ),
         presentation=Presentation(level=level, levels=level, item="question", metrics=("score",)),
     )
 

@@ -1,5 +1,6 @@
-"""Records of episodes, enough to simulate and score it again without a model."""
+"""Records of episodes, with all that is needed to simulate and score an episode again without a model."""
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -13,18 +14,16 @@ from waybench.core._game import NOTHING, End, Json, Outcome
 from waybench.core._json import check_json_bounds, is_object
 from waybench.core._wording import Message
 
-# 1: the outcome of an action that the protocol took for a reply that names none was that of the action
-# 2: without what was cut out of replies as reasoning, which was less; overflow was truncated; fewer forms of JSON
+# Differences of older schemas:
+# 1: an action that the protocol took in place of an unreadable reply gave the turn its outcome
+# 2: no field "reasoning", fewer marks of reasoning and forms of JSON were read, and the outcome overflow was truncated
 SCHEMA = 3
-_MOST_VALUES = 2_000_000  # of the part of a record that is known before the first reply, and of a turn
-_MOST_SPENT = 10**15
-_PROGRESS = ("player", "agent", "turns", "probes", "reasoning_returned", "reasoning_sent_back", "end", "error")
-_ONLY_IF_ANY = (
-    "agent",
-    "probes",
-    "reasoning_returned",
-    "reasoning_sent_back",
-)  # JSON has these fields only if there is something
+_MOST_VALUES = 2_000_000  # JSON values in the head of a record, and in a turn
+_MOST_AMOUNT = 10**15  # tokens or seconds
+_FIELDS_OF_PROGRESS = (  # which are known only after the first reply
+    *("player", "agent", "turns", "probes", "reasoning_returned", "reasoning_sent_back", "end", "error"),
+)
+_FIELDS_LEFT_OUT_IF_EMPTY = ("agent", "probes", "reasoning_returned", "reasoning_sent_back")
 REASONING_FORMS = ("text", "summary", "encrypted")
 SENT_BACK = ("all", "last", "none", "some")
 
@@ -39,11 +38,11 @@ class Usage:
     Attributes:
         input_tokens: Tokens of the request, cached ones included.
         output_tokens: Tokens of the reply, reasoning included.
-        reasoning_tokens: Those of them spent on reasoning, if the provider says so.
+        reasoning_tokens: Tokens of the reply that were spent on reasoning; 0 if the provider does not say.
         cached_tokens: Input tokens that were read from a cache.
-        seconds: Time of the call that was answered, without the failed tries before it.
-        model: The model that answered, as the provider calls it: the requested alias may stand for another one. ""
-            if the provider does not say.
+        seconds: Time of the call that was answered, without failed calls before it.
+        model: The provider's name of the model that answered, which can differ from the requested alias. "" if the
+            provider does not say.
     """
 
     input_tokens: int = 0
@@ -66,7 +65,9 @@ class Usage:
     @classmethod
     def from_provider(cls, **values: Any) -> Self:
         """Return a provider's usage, with 0 in place of impossible numbers such as -1 and NaN."""
-        values |= {name: 0 for name, value in values.items() if name in _NUMBERS and not _is_possible_amount(value)}
+        for name in _USAGE_AMOUNTS & values.keys():
+            if not _is_possible_amount(values[name]):
+                values[name] = 0
         return cls(**values)
 
 
@@ -75,14 +76,15 @@ class TurnRecord(NamedTuple):
 
     Attributes:
         reply: The raw reply, as it came.
-        reason: Why the reply was not carried out, if it was not.
-        action: What was said, as a JSON value; None if the reply was not parsed and the protocol took no action for it.
-        executed: What was done in place of what was said (teacher guiding); None where nothing was put in its place.
+        reason: Why the reply was not carried out; None if it was.
+        action: The action in the reply, as a JSON value; None if the reply could not be read, and the protocol takes no
+            action in its place.
+        executed: The teacher's action that was carried out in place of the player's (teacher guiding); None without.
         message: The feedback to the player, also where the episode ended before it was sent.
         usage: Tokens and time, if known.
         prefix: The reference player that gave the reply before the episode was handed over (the option `prefix`); ""
             for the episode's own player.
-        reasoning: What was cut out of the reply as reasoning before it was read, without its marks; "" if nothing was.
+        reasoning: The part of the reply that was recognised as reasoning and not read, without its marks; "" for none.
     """
 
     reply: str
@@ -125,19 +127,19 @@ class TurnRecord(NamedTuple):
 
 
 class ProbeRecord(NamedTuple):
-    """A question for a part of the state (`Belief`), which never entered the conversation, and its answer.
+    """A question about a part of the state (`Belief`), which is no part of the conversation, and the answer.
 
     Attributes:
         turn: The number of the turn before whose reply it was asked, from 0.
         name: The name of the belief.
-        question: What was asked, after the messages that the player had before that turn.
+        question: The question, which followed the messages that the player had before that turn.
         reply: The raw reply, as it came.
         reason: Why no answer could be read; None if one was.
         answer: The answer, as JSON values; None if none could be read.
         expected: The right answer, as JSON values.
-        correct: Whether they are the same.
-        share: The share of the answer that is right, where there is such a thing; None otherwise.
-        usage: Tokens and time, if known; they are no part of the episode's.
+        correct: Whether the answer equals the right one.
+        share: The share of the answer that is right; None for beliefs without shares.
+        usage: Tokens and time, if known; the episode's own do not include them.
     """
 
     turn: int
@@ -167,9 +169,9 @@ class ProbeRecord(NamedTuple):
         return cls(**_checked_fields(data, _PROBE, cls._fields))
 
 
-def _is_possible_amount(spent: float) -> bool:
+def _is_possible_amount(amount: float) -> bool:
     """Return whether a number of tokens or seconds is from 0 to 10**15."""
-    return 0 <= spent <= _MOST_SPENT
+    return 0 <= amount <= _MOST_AMOUNT
 
 
 def turns_without_prefix(turns: Iterable[TurnRecord]) -> tuple[TurnRecord, ...]:
@@ -198,20 +200,19 @@ class EpisodeRecord:
         examples: The instances of the in-context examples, as JSON; empty without.
         attempt: Number of this attempt at the item, from 1.
         player: Who played.
-        agent: The agent that worked out the replies with the player, as NAME[:arg=value,...]; "" for the player alone,
-            and then JSON has no such field.
+        agent: The agent that worked out the replies with the player, as NAME[:arg=value,...]; "" for the player alone.
         opening: The messages shown before the first reply.
         end: How it ended; None while it goes on.
         error: The error's text where the end is an infrastructure error.
-        probes: The belief probes, in the order in which they were asked; JSON has the field only if there are any.
-        reasoning_returned: In which of `REASONING_FORMS` the player's provider returned reasoning, joined by "+": the
-            text itself, a summary of it, or neither, but what the provider can decrypt. "" if it returned none, or if
-            nobody watched; JSON has the field only otherwise.
-        reasoning_sent_back: What of it later requests repeated, one of `SENT_BACK`: "all" of it, that of the "last"
-            reply that had some, "none", or "some" of it. "" where nothing could be sent back; JSON has the field only
-            otherwise.
+        probes: The belief probes, in the order in which they were asked.
+        reasoning_returned: The forms (`REASONING_FORMS`) in which the player's provider returned reasoning, joined by
+            "+": the "text" itself, a "summary", or "encrypted" data. "" if it returned none, or if that is not known.
+        reasoning_sent_back: How much of this reasoning later requests repeated, one of `SENT_BACK`: "all", that of the
+            "last" reply with reasoning, "none", or "some". "" where there was no reasoning to send back.
         package: The version of waybench that wrote the record.
-        schema: Version of this form.
+        schema: Version of the form of records.
+
+    JSON has no fields "agent", "probes", "reasoning_returned" and "reasoning_sent_back" where they are empty.
     """
 
     env: str
@@ -249,17 +250,17 @@ class EpisodeRecord:
     def tokens(self) -> tuple[int, int]:
         """Input and output tokens of the episode."""
         usages = [turn.usage for turn in self.turns if turn.usage]
-        return sum(u.input_tokens for u in usages), sum(u.output_tokens for u in usages)
+        return sum(usage.input_tokens for usage in usages), sum(usage.output_tokens for usage in usages)
 
     def to_json(self) -> dict[str, Json]:
         """Return the record as JSON values."""
         out: dict[str, Json] = {name: getattr(self, name) for name in self.__slots__}
         out["options"], out["item"], out["proof"] = dict(self.options), dict(self.item), dict(self.proof)
         out["examples"] = list(self.examples)
-        out["opening"] = [{"role": m.role, "text": m.text} for m in self.opening]
+        out["opening"] = [{"role": message.role, "text": message.text} for message in self.opening]
         out["turns"] = [turn.to_json() for turn in self.turns]
         out["probes"] = [probe.to_json() for probe in self.probes]
-        for name in _ONLY_IF_ANY:
+        for name in _FIELDS_LEFT_OUT_IF_EMPTY:
             if not out[name]:
                 del out[name]
         out["end"] = None if self.end is None else str(self.end)
@@ -268,33 +269,33 @@ class EpisodeRecord:
     def head_json(self) -> str:
         """Return the fields that are known before the first reply, as JSON; see `from_parts`."""
         head = self.to_json()
-        return _encode({name: head[name] for name in head if name not in _PROGRESS})
+        return _encode({name: head[name] for name in head if name not in _FIELDS_OF_PROGRESS})
 
     @classmethod
     def from_parts(cls, head: str | Sequence[str], progress: Mapping[str, Json] | None = None) -> "EpisodeRecord":
         """Return a record from its head and its progress, as logs store them.
 
         Args:
-            head: What `head_json` returned; also as the one text of a list, as logs have it.
-            progress: "player", "end", "error", "turns" and, if there are any, "probes" (each of them as one JSON text)
-                and "agent"; None before the first reply.
+            head: The text of `head_json`, or a list of this one text, as logs have it.
+            progress: The other fields of the record, with each turn and probe as a JSON text; None before the first
+                reply.
 
         Raises:
-            DataError: If they are no record.
+            DataError: If head and progress are no record.
         """
         progress = progress or {"turns": [], "end": None}
         try:
             [head] = [head] if isinstance(head, str) else head
             texts_by_name = {name: progress[name] for name in ("turns", "probes") if name in progress}
-            for text in (head, *(text for texts in texts_by_name.values() for text in texts)):
+            for text in itertools.chain([head], *texts_by_name.values()):
                 check_json_bounds(text, _MOST_VALUES)
-            read = {name: [json.loads(text) for text in texts] for name, texts in texts_by_name.items()}
-            return cls.from_json({**json.loads(head), **progress, **read})
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as problem:
-            raise DataError(f"not an episode record: {type(problem).__name__} {str(problem)[:200]}") from None
+            parsed = {name: [json.loads(text) for text in texts] for name, texts in texts_by_name.items()}
+            return cls.from_json({**json.loads(head), **progress, **parsed})
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise DataError(f"not an episode record: {type(error).__name__} {str(error)[:200]}") from None
 
     def dumps(self) -> str:
-        """Return the record as one line of ASCII JSON; lone surrogates in a reply survive as escapes."""
+        """Return the record as one line of ASCII JSON, with lone surrogates of a reply as escapes."""
         return _encode(self.to_json())
 
     @classmethod
@@ -329,6 +330,7 @@ def all_own_turns(record: EpisodeRecord) -> Sequence[TurnRecord]:
     return record.own_turns
 
 
+# Types of the fields of a record's JSON and of its parts, by name.
 _TEXT, _NUMBER = (str,), (int, float)
 _ITEM: dict[str, tuple[type, ...]] = {"id": _TEXT, "level": (int,), "key": _TEXT, "index": (int,)}
 _USAGE: dict[str, tuple[type, ...]] = {
@@ -339,7 +341,7 @@ _USAGE: dict[str, tuple[type, ...]] = {
     "seconds": _NUMBER,
     "model": _TEXT,
 }
-_NUMBERS = _USAGE.keys() - {"model"}
+_USAGE_AMOUNTS = _USAGE.keys() - {"model"}
 _TURN: dict[str, tuple[type, ...]] = {
     "reply": _TEXT,
     "outcome": _TEXT,
@@ -382,20 +384,20 @@ _RECORD: dict[str, tuple[type, ...]] = {
 }
 
 
-def _check_field_types(data: Json, kinds: Mapping[str, tuple[type, ...]]) -> None:
-    """Raise a DataError unless data is an object whose fields have the right types."""
+def _check_field_types(data: Json, types_by_name: Mapping[str, tuple[type, ...]]) -> None:
+    """Raise a DataError unless data is a JSON object whose fields have the given types; fields can be missing."""
     if not is_object(data):
         raise DataError(f"not an episode record: {type(data).__name__} instead of an object")
-    for name, types in kinds.items():
+    for name, types in types_by_name.items():
         if name in data and type(data[name]) not in types:
             raise DataError(f"not an episode record: {name!r} is of type {type(data[name]).__name__}")
 
 
 def _checked_fields(
-    data: Mapping[str, Json], kinds: Mapping[str, tuple[type, ...]], names: Collection[str]
+    data: Mapping[str, Json], types_by_name: Mapping[str, tuple[type, ...]], names: Collection[str]
 ) -> dict[str, Any]:
-    """Return the fields of a turn or a probe after a check of their types, with `usage` as `Usage`."""
-    _check_field_types(data, kinds)
+    """Return the fields of a turn or probe that are in `names`, after a check of types, with `usage` as `Usage`."""
+    _check_field_types(data, types_by_name)
     fields = {name: value for name, value in data.items() if name in names}
     if data.get("usage"):
         _check_field_types(data["usage"], _USAGE)
@@ -404,5 +406,6 @@ def _checked_fields(
 
 
 def _message_from_json(data: Json) -> Message:
+    """Return a message from untrusted JSON."""
     _check_field_types(data, {"role": _TEXT, "text": _TEXT})
     return Message(data["role"], data["text"])
