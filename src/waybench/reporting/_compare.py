@@ -36,69 +36,74 @@ from waybench.results.results import (
 )
 from waybench.results.results._groups import distinguishing_settings
 
-MOST = 12  # models that were given the same, up to which each two of them are compared
+MOST = 12  # models on the same items; of more, not every two are compared
 
 
 class Verdicts:
-    """The comparisons of a report: of each two models that were given the same, up to `MOST` of them.
+    """The comparisons of a report: of any two models with the same items and settings, if there are at most `MOST`.
 
-    Where there are more, each is compared with the best one and with its neighbours in rank.
+    Of more models, each is compared with the best one and with its neighbours in rank.
     """
 
     def __init__(self, rows: Iterable[Row], estimates: Sequence[Estimate]) -> None:
-        """Compare the groups that played the same items, in the order of their estimates."""
-        rows_of = group_by(rows, lambda row: row.group)
+        """Compare the groups whose items and settings match, the better ranked one of two first."""
+        rows_of_group = group_by(rows, lambda row: row.group)
         scores = {
-            group: of_group for group in rank_by_merit(estimates) if (of_group := _group_scores(rows_of.get(group, ())))
+            group: group_scores
+            for group in rank_by_merit(estimates)
+            if (group_scores := _group_scores(rows_of_group.get(group, ())))
         }
-        alike = match_groups(scores)
-        self._alike = {group: number for number, groups in enumerate(alike) for group in groups}
-        self._bounded = {number for number, groups in enumerate(alike) if len(groups) > MOST}
-        pairs = [pair for groups in alike for pair in pairs_to_compare(groups)]
-        self._found = compare_pairs((scores[first], scores[second]) for first, second in pairs)
+        matched_sets = match_groups(scores)
+        self._set_number = {group: number for number, groups in enumerate(matched_sets) for group in groups}
+        self._large_sets = {number for number, groups in enumerate(matched_sets) if len(groups) > MOST}
+        pairs = [pair for groups in matched_sets for pair in pairs_to_compare(groups)]
+        self._comparisons = compare_pairs((scores[first], scores[second]) for first, second in pairs)
 
     def comparisons_among(self, groups: Sequence[RunKey]) -> list[Comparison]:
         """Return the comparisons of any two of these groups, the better ranked one first."""
         wanted = set(groups)
-        return [comparison for comparison in self._found if wanted.issuperset(comparison.groups)]
+        return [comparison for comparison in self._comparisons if wanted.issuperset(comparison.groups)]
 
     def model_outcomes(self, rows: Iterable[Row], ranked_models: Sequence[str]) -> list[Outcome]:
         """Return the outcome of each pair of models; `ranked_models` has the best one first."""
-        return outcomes(self._found, item_costs(rows), ranked_models)
+        return outcomes(self._comparisons, item_costs(rows), ranked_models)
 
     def matched_set(self, group: RunKey) -> int | None:
         """Return the number of the set of groups that a group is compared within; None if it is compared with none."""
-        return self._alike.get(group)
+        return self._set_number.get(group)
 
     def has_omitted_pairs(self, groups: Iterable[RunKey]) -> bool:
         """Return whether a group is in a set of more than `MOST` groups, not all pairs of which are compared."""
-        return any(self._alike.get(group) in self._bounded for group in groups)
+        return any(self._set_number.get(group) in self._large_sets for group in groups)
 
     def to_json(self, pages: Mapping[RunKey, str]) -> list[dict[str, Any]]:
         """Return the comparisons as JSON values that name groups by their pages."""
-        return [_json_with_pages(comparison, pages) for comparison in self._found]
+        return [_json_with_pages(comparison, pages) for comparison in self._comparisons]
 
 
 def pairs_to_compare(groups: Sequence[RunKey]) -> list[tuple[RunKey, RunKey]]:
-    """Return all pairs of groups or, of more than `MOST` groups, those with the best and of neighbours in rank."""
+    """Return the pairs of groups, which are in the order of their ranks, that are compared with each other.
+
+    These are all pairs of up to `MOST` groups; of more, the best one with each other, and neighbours in rank.
+    """
     if len(groups) <= MOST:
         return list(combinations(groups, 2))
     best, *others = groups
-    return [*((best, other) for other in others), *pairwise(others)]
+    return [*((best, other) for other in others), *pairwise(others)]  # the best one's neighbour is an other already
 
 
 def comparison_sentences(comparison: Comparison) -> list[str]:
-    """Return sentences on a comparison, the first one with the verdict and its test."""
-    verdict, *others = comparison_lines(comparison, settings=False)
-    lines = [verdict[0].upper() + verdict[1:], *others]
+    """Return sentences on a comparison: the verdict and its test, its adjusted p-value if any, and remarks."""
+    verdict, *remarks = comparison_lines(comparison, settings=False)
+    lines = [verdict[0].upper() + verdict[1:], *remarks]
     if comparison.family_size > 1 and comparison.adjusted is not None:
-        adjusted = f"After Holm's procedure over the {comparison.family_size} comparisons of this report: p "
-        lines.insert(1, f"{adjusted}{comparison_cells(comparison).p}.")
+        p = comparison_cells(comparison).p
+        lines.insert(1, f"After Holm's procedure over the {comparison.family_size} comparisons of this report: p {p}.")
     return lines
 
 
 def _group_scores(rows: Iterable[Row]) -> ItemScores | None:
-    """Return a group's scores; None where nothing is included, or where its headline is no item's value."""
+    """Return the scores of one group; None if all rows are excluded, or if no item has a value of the headline."""
     try:
         return next(iter(item_scores(rows)), None)
     except UsageError:
@@ -109,7 +114,7 @@ def _json_with_pages(comparison: Comparison, pages: Mapping[RunKey, str]) -> dic
     """Return a comparison as JSON, with pages in place of models, tasks and settings."""
     values: dict[str, Any] = comparison_json(comparison)
     for side, group in zip(("first", "second"), comparison.groups, strict=True):
-        # There are many of them, so pages stand for the groups.
+        # A page is shorter than a group's settings, of which there would be two for each comparison.
         side_values = {name: value for name, value in values[side].items() if name not in ("model", "task", "settings")}
         values[side] = {"page": f"results/{pages[group]}", **side_values}
     return {**values, "metric": values["metric"]["name"], "together": comparison.family_size}
@@ -120,15 +125,15 @@ class ComparePage:
     """The contents of the page of two models side by side.
 
     Attributes:
-        metric: What is compared, with its unit.
-        lower: Whether less of it is better.
-        data: For the page's script, as JSON: `models` (name, settings, pages of results and of attempts), `items`
-            (id, level), and for each model in the items' order `scores`, `solved` and `replays` (number of the
-            attempt's page, negative where it has none), each null where there is none; `differences` by the two
-            models' numbers: of how many items, and their mean with its interval's ends; `verdicts` by the same numbers:
-            sentences on each pair that was compared; `alike`: for each model a number that those share whose items and
-            settings match.
-        table: The comparisons of each two that were compared; None if there are none.
+        metric: The name of the metric that is compared, with its unit.
+        lower: Whether lower values of the metric are better.
+        data: For the page's script, as JSON: `models` (name, settings, page of results), `items` (id, level), and for
+            each model in the items' order `scores`, `solved` and `replays` (number of the attempt's page, negative if
+            it has none), null for items without an attempt; `differences` by the two models' numbers: the number of
+            shared items, the mean difference and its interval's ends; `verdicts` by the same numbers: sentences on each
+            pair that was compared; `alike`: for each model a number, which models with the same items and settings
+            share; `words` of the environment.
+        table: The table of all comparisons; None if there are none.
     """
 
     metric: str
@@ -145,36 +150,43 @@ def compare_page(
     `rows` are all rows of the task, each with the number of its page, negative where the replay has none.
     """
     presentation = view.presentation
-    numbers = {id(row): number for row, number in rows}
+    page_number_of_row = {id(row): number for row, number in rows}
     metric = headline_spec(view.env, guided=False).metric
-    drawn = {
+    attempts_by_sample = {
         group: group_by_item(group_rows)
         for group, group_rows in _included_attempts_by_group(row for row, _ in rows).items()
     }
-    # By item without the cluster of each: what two models were given in common are items.
-    tried = {
+    # The cluster is left out of the keys, since the same item can be of different clusters in two runs.
+    attempts_of = {
         group: {key._replace(cluster=Cluster(key.instance)): rows for key, rows in attempts_by_item(by_key).items()}
-        for group, by_key in drawn.items()
+        for group, by_key in attempts_by_sample.items()
     }
-    groups = [group for group in rank_by_merit(estimates) if group in tried]
+    groups = [group for group in rank_by_merit(estimates) if group in attempts_of]
     groups = [
         group
         for group in groups
-        if any(tried[group].keys() & tried[other].keys() for other in groups if other != group)
+        if any(attempts_of[group].keys() & attempts_of[other].keys() for other in groups if other != group)
     ]
-    best = {group: {key: _best_attempt(attempts, metric) for key, attempts in tried[group].items()} for group in groups}
-    order = {key: (key.level, row.index, key) for group in groups for key, row in best[group].items()}
+    best_attempt_of = {
+        group: {key: _best_attempt(attempts, metric) for key, attempts in attempts_of[group].items()}
+        for group in groups
+    }
+    order = {key: (key.level, row.index, key) for group in groups for key, row in best_attempt_of[group].items()}
     keys = sorted(order, key=lambda key: order[key])
 
     def item_score(group: RunKey, key: ItemKey) -> float | None:
-        value = best[group][key].metrics[metric.name] if key in best[group] else None
+        value = best_attempt_of[group][key].metrics[metric.name] if key in best_attempt_of[group] else None
         return None if value is None else round(value, 4)
 
     def solved_flag(group: RunKey, key: ItemKey) -> int | None:
-        attempts = tried[group].get(key)
+        attempts = attempts_of[group].get(key)
         return None if attempts is None else int(any(row.end == End.SOLVED for row in attempts))
 
-    names, judged = labels(groups), verdicts.comparisons_among(groups)
+    def replay_number(group: RunKey, key: ItemKey) -> int | None:
+        row = best_attempt_of[group].get(key)
+        return page_number_of_row[id(row)] if row else None
+
+    names, comparisons = labels(groups), verdicts.comparisons_among(groups)
     data = {
         "models": [
             {
@@ -188,18 +200,18 @@ def compare_page(
         "items": [[one_line(key.item, 40), key.level] for key in keys],
         "scores": [[item_score(group, key) for key in keys] for group in groups],
         "solved": [[solved_flag(group, key) for key in keys] for group in groups],
-        "replays": [[numbers[id(row)] if (row := best[group].get(key)) else None for key in keys] for group in groups],
-        # Over what was drawn: attempts, where there is one item.
+        "replays": [[replay_number(group, key) for key in keys] for group in groups],
+        # Over samples: where all are of one item, the interval is over its attempts.
         "differences": _mean_differences(
             groups,
             {
-                group: {key: _best_attempt(attempts, metric) for key, attempts in drawn[group].items()}
+                group: {key: _best_attempt(attempts, metric) for key, attempts in attempts_by_sample[group].items()}
                 for group in groups
             },
             metric,
         ),
         "alike": [verdicts.matched_set(group) for group in groups],
-        "verdicts": _verdict_sentences(groups, judged),
+        "verdicts": _verdict_sentences(groups, comparisons),
         "words": {
             "item": presentation.item,
             "items": presentation.items,
@@ -208,13 +220,13 @@ def compare_page(
         },
     }
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    # A script element ends where "</script" is, whatever is around it; there is no such thing without "<".
     most = MOST if verdicts.has_omitted_pairs(groups) else None
     return ComparePage(
         metric=metric_heading(metric),
         lower=metric.better == "lower",
+        # Without "<", no text of a log can end the script element in which the data are.
         data=Markup(text.replace("<", "\\u003c")),
-        table=model_comparison_table(judged, names, view, most),
+        table=model_comparison_table(comparisons, names, view, most),
     )
 
 
@@ -232,20 +244,23 @@ def _verdict_sentences(groups: Sequence[RunKey], comparisons: Sequence[Compariso
 
 
 def comparable_tasks(rows: Iterable[Row]) -> set[ScoreKey]:
-    """Return the tasks that have a page of two models side by side: two groups attempted the same item."""
-    items_at: dict[ScoreKey, Counter[tuple[int, str, str]]] = defaultdict(Counter)
+    """Return the tasks that have a page of two models side by side: those with an item that two groups attempted."""
+    n_groups_by_item: dict[ScoreKey, Counter[tuple[int, str, str]]] = defaultdict(Counter)
     for group, group_rows in _included_attempts_by_group(rows).items():
-        items_at[group.env, group.separate_by].update({(row.level, row.item, row.instance) for row in group_rows})
-    return {key for key, items in items_at.items() if max(items.values()) > 1}
+        items = {(row.level, row.item, row.instance) for row in group_rows}
+        n_groups_by_item[group.env, group.separate_by].update(items)
+    return {task for task, n_groups in n_groups_by_item.items() if max(n_groups.values()) > 1}
 
 
 def _included_attempts_by_group(rows: Iterable[Row]) -> dict[RunKey, list[Row]]:
+    """Return the rows whose scores can be compared: not excluded, without a teacher, and from no adaptive search."""
     return group_by(
         (row for row in without_searches(rows) if row.is_included and not row.guided), lambda row: row.group
     )
 
 
 def _best_attempt(attempts: Sequence[Row], metric: Metric) -> Row:
+    """Return the attempt with the best value, the first of several; without values, the first attempt."""
     sign = -1 if metric.better == "lower" else 1
 
     def sort_key(row: Row) -> tuple[bool, float, int]:
@@ -256,28 +271,27 @@ def _best_attempt(attempts: Sequence[Row], metric: Metric) -> Row:
 
 
 def _mean_differences(
-    groups: Sequence[RunKey], best: Mapping[RunKey, Mapping[ItemKey, Row]], metric: Metric
+    groups: Sequence[RunKey], best_attempts: Mapping[RunKey, Mapping[ItemKey, Row]], metric: Metric
 ) -> dict[str, tuple[int, list[str]]]:
-    """Return for each two models the number of shared items, and texts of the mean difference and its interval."""
+    """Return for each ordered pair of models the number of shared items, and texts of the difference and its interval.
+
+    Pairs are named by two numbers, as "0 3"; pairs without shared items are left out.
+    """
     scores = {
         group: scores_from_values(
             group, metric, {key: value for key, row in rows.items() if (value := row.metrics[metric.name]) is not None}
         )
-        for group, rows in best.items()
+        for group, rows in best_attempts.items()
     }
     differences: dict[str, tuple[int, list[str]]] = {}
     for (first_number, first), (second_number, second) in combinations(enumerate(groups), 2):
         if comparison := compare(scores[first], scores[second], MODEL):
-            value, *ends = _difference_and_ends(comparison)
-            swapped = [-value, *(-end for end in reversed(ends))]
+            difference = comparison.difference
+            ends = known_ends(difference, comparison.metric, is_change=True) or ()
+            swapped = [-difference.value, *(-end for end in reversed(ends))]
             for pair, values in (
-                (f"{first_number} {second_number}", [value, *ends]),
+                (f"{first_number} {second_number}", [difference.value, *ends]),
                 (f"{second_number} {first_number}", swapped),
             ):
-                differences[pair] = comparison.items, [change_text(each, comparison.metric) for each in values]
+                differences[pair] = comparison.items, [change_text(value, comparison.metric) for value in values]
     return differences
-
-
-def _difference_and_ends(comparison: Comparison) -> list[float]:
-    mean = comparison.difference
-    return [mean.value, *(known_ends(mean, comparison.metric, is_change=True) or ())]

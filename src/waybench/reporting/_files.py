@@ -34,30 +34,29 @@ from waybench.results.formatting import mean_text, one_line, visible
 from waybench.results.stats import CONFIDENCE
 
 LIST = "assets/files.json"
-READABLE = 60
+READABLE = 60  # characters of a name that its file name begins with, at most
 SECTION_BEGIN, SECTION_END = "<!-- others -->", "<!-- /others -->"
 _SECTION = re.compile(f"(?<={SECTION_BEGIN}).*?(?={SECTION_END})".encode(), re.DOTALL)
-_FIRST = {"index.html", "summary.json", "table.md"}
-# What may be removed by a list that stands in the folder: files of ours, in folders of ours, and nothing beyond.
-_OURS = re.compile(
+_ROOT_FILES = {"index.html", "summary.json", "table.md"}
+# Only files of a report, in its folders, are removed, whatever else the list in the folder names.
+_REPORT_FILE = re.compile(
     r"(agents|all|assets|charts|clusters|compare|data|families|ledger|models|replays|results|tasks|verdicts)/[a-z0-9][a-z0-9.-]*"
 )
 
 
 def slug(name: str, identity: str) -> str:
-    """Return a file name without suffix: safe ASCII, at most 69 characters, and different for each identity.
+    """Return a file name without suffix: the beginning of a readable name, and the digest of an identity.
 
-    Args:
-        name: A readable name, of which the file name begins with up to 60 characters.
-        identity: Text that is hashed; the same name and identity always get the same slug.
+    It is safe ASCII of at most 69 characters, and always the same for the same name and identity.
     """
+    # Cut before normalization, since a name from a log can have any length.
     ascii_ = unicodedata.normalize("NFKD", name[:1000]).encode("ascii", "ignore").decode().lower()
     readable = re.sub(r"[^a-z0-9]+", "-", ascii_).strip("-")[:READABLE].rstrip("-")
     digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{readable}-{digest}" if readable else digest
 
 
-ScoreKey = tuple[str, tuple[str, ...]]  # an environment, and what its scores are kept apart by
+ScoreKey = tuple[str, tuple[str, ...]]  # an environment's id, and the settings that have tables of their own, in words
 
 
 def task_page_name(env: str, separate_by: tuple[str, ...]) -> str:
@@ -66,7 +65,7 @@ def task_page_name(env: str, separate_by: tuple[str, ...]) -> str:
     `separate_by` are the settings, in words, that keep its scores out of others' tables.
     """
     settings = "".join(separate_by)
-    # What a record says of its options may be anything.
+    # Settings are text from a record, which may hold anything: only the hash tells them apart for certain.
     return slug(f"{env}-{settings}", f"{env} {settings}") if settings else to_anchor(env)
 
 
@@ -80,32 +79,28 @@ class SiteFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._written: dict[str, str] = {}
-        self._folders: set[Path] = set()
+        self._existing_folders: set[Path] = set()
 
     @property
     def written(self) -> dict[str, str]:
-        """The names of the files written or taken over, with their digests: with the section, and without it."""
+        """Names of the files written or taken over -> their digests (`_content_hashes`), separated by a space."""
         return dict(self._written)
 
     def write(self, name: str, content: str | bytes) -> None:
-        """Write a file in one piece: a reader sees the old file or the whole new one.
-
-        Raises:
-            UsageError: If it cannot be written.
-        """
+        """Write a file in one piece, so that readers see the old or the new one whole; raise UsageError on failure."""
         self._write_bytes(name, content.encode() if isinstance(content, str) else content)
 
     def _write_bytes(self, name: str, data: bytes) -> None:
         path = self.path / name
         self._written[name] = " ".join(_content_hashes(data))
         try:
-            # Most pages of a report that is made again are as they were, and a page that stays is no work for a disk.
+            # Most pages of a report that is made again are unchanged, and need not be written.
             with suppress(FileNotFoundError):
                 if path.read_bytes() == data:
                     return
-            if path.parent not in self._folders:
+            if path.parent not in self._existing_folders:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                self._folders.add(path.parent)
+                self._existing_folders.add(path.parent)
             temporary = path.with_name(f".{path.name}.{os.getpid()}")
             try:
                 temporary.write_bytes(data)
@@ -136,17 +131,18 @@ class SiteFolder:
         """Return whether these files are in the folder with these digests; `sections=False` ignores the sections."""
         for name, digests in file_digests.items():
             try:
-                is_ours = name in _FIRST or _OURS.fullmatch(name)
-                content = (self.path / name).read_bytes() if is_ours else b""
+                is_report_file = name in _ROOT_FILES or _REPORT_FILE.fullmatch(name)
+                current = _content_hashes((self.path / name).read_bytes() if is_report_file else b"")
             except OSError:
                 return False
-            current = _content_hashes(content)
-            if " ".join(current) != digests if sections else current[-1] != digests.split()[-1]:
+            expected = digests.split()
+            # The last digest is that of the content without a section.
+            if current != expected if sections else current[-1] != expected[-1]:
                 return False
         return True
 
     def take_over(self, file_digests: Mapping[str, str]) -> None:
-        """Count these files of the folder as written by this report."""
+        """Count unchanged files of an earlier report as written by this one."""
         self._written |= file_digests
 
     def finish(self) -> None:
@@ -158,56 +154,60 @@ class SiteFolder:
 
     def remove_files(self) -> None:
         """Delete all files of an earlier report."""
-        names = _listed_files(self.path)
-        for name in (names | _FIRST | {LIST}) if (self.path / LIST).is_file() else ():
+        if not (self.path / LIST).is_file():  # then the folder holds no report, and its files are somebody's
+            return
+        for name in _listed_files(self.path) | _ROOT_FILES | {LIST}:
             with suppress(OSError):
                 (self.path / name).unlink()
 
 
 def _content_hashes(data: bytes) -> list[str]:
-    """Return the digest of a file and, if it has a section, that of the file without it."""
-    remaining, sections = _SECTION.subn(b"", data, count=1) if SECTION_BEGIN.encode() in data else (data, 0)
-    return [hashlib.sha256(content).hexdigest() for content in (data, remaining)[: 1 + sections]]
+    """Return the digest of a file's content and, if it has a section, that of the content without the section."""
+    contents = [data]
+    if SECTION_BEGIN.encode() in data:
+        without_section, n_sections = _SECTION.subn(b"", data, count=1)
+        contents += [without_section] * n_sections  # none if the section has no end
+    return [hashlib.sha256(content).hexdigest() for content in contents]
 
 
 def _listed_files(path: Path) -> set[str]:
-    """Return the names in a folder's list of files; none without a valid list."""
+    """Return the names of a report's files in a folder's list; none without a valid list."""
     try:
         value: Any = json.loads((path / LIST).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return set()
     names = cast(list[Any], value) if isinstance(value, list) else []
-    return {name for name in names if isinstance(name, str) and _OURS.fullmatch(name)}
+    return {name for name in names if isinstance(name, str) and _REPORT_FILE.fullmatch(name)}
 
 
-SCRIPTS = "tables.js", "unpack.js", "replay.js", "results.js", "compare.js"  # ours; each page that has one names it
+SCRIPTS = "tables.js", "unpack.js", "replay.js", "results.js", "compare.js"
 
 
-class _Compiled(BytecodeCache):
+class _CompiledTemplates(BytecodeCache):
     """Keeps compiled templates, for a site that is built again and again while a run goes on."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, str], CodeType] = {}
+        self._code: dict[tuple[str, str], CodeType] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        bucket.code = self._kept.get((bucket.key, bucket.checksum))
+        bucket.code = self._code.get((bucket.key, bucket.checksum))
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         if bucket.code is not None:
-            self._kept[bucket.key, bucket.checksum] = bucket.code
+            self._code[bucket.key, bucket.checksum] = bucket.code
 
 
-_COMPILED = _Compiled()
+_COMPILED = _CompiledTemplates()
 
 
 def make_templates(title: str) -> Templates:
     """Return the Jinja environment with the templates of a site."""
 
     def make_visible(value: Any) -> Any:
+        """Return a printed text with its invisible characters shown; Markup and other values unchanged."""
         return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
-    # Every value that a template prints goes through `make_visible` and is then escaped; only Markup, which is made in
-    # _svg.py and of drawings, is not.
+    # Every value that a template prints is then escaped; only Markup, which is made in _svg.py and of drawings, is not.
     environment = Templates(
         loader=PackageLoader("waybench.reporting", "templates"),
         autoescape=True,
@@ -239,9 +239,8 @@ def make_templates(title: str) -> Templates:
 def asset_files(filter_kinds: Iterable[str] = ()) -> Iterator[tuple[str, str]]:
     """Yield the names and contents of the files that pages share: style sheet, scripts, and DataTables.
 
-    Args:
-        filter_kinds: By what items can be filtered. Each is a part of an id and of a class, and has a rule in the
-            style sheet: filters need no script, and a page has no styles of its own.
+    `filter_kinds` are the kinds of items that a filter can show alone, as parts of ids and classes. Each has a rule in
+    the style sheet, so that filters need no script.
     """
     folder = files("waybench.reporting") / "templates"
     rules = (
@@ -262,10 +261,10 @@ def _datatables_script() -> str:
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("itables is not installed")
     module = Path(spec.origin).with_name("html").joinpath("dt_bundle.js").read_text(encoding="utf-8")
-    body, exports, tail = module.rpartition("export{")
-    names, end, licences = tail.partition("}")
-    if not exports or not end:
+    body, export_start, tail = module.rpartition("export{")
+    names, export_end, licences = tail.partition("}")
+    if not export_start or not export_end:
         raise ValueError("itables' script has no exports any more: see waybench.reporting._files")
-    pairs = (pair.split(" as ") for pair in names.split(","))
-    members = ",".join(f'"{name}":{local}' for local, name in pairs)
+    local_and_exported = (pair.split(" as ") for pair in names.split(","))
+    members = ",".join(f'"{exported}":{local}' for local, exported in local_and_exported)
     return f"globalThis.DataTables=(()=>{{{body}return {{{members}}};}})();{licences.removeprefix(';')}"

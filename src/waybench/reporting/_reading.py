@@ -35,19 +35,19 @@ class ReadEpisode(NamedTuple):
     Attributes:
         identity: A digest of everything that its row and its page are made of.
         verified: The episode with its row.
-        data: Its record, compressed.
+        compressed_record: Its record as JSON, compressed by zlib.
     """
 
     identity: bytes
     verified: Verified
-    data: bytes
+    compressed_record: bytes
 
 
 class ReadBatch(NamedTuple):
     """The result of reading a batch of episodes.
 
     Attributes:
-        episodes: Those that can be measured, in order.
+        episodes: The episodes that can be measured, in order.
         unread: Parts of the logs that could not be read.
         problems: Episodes that are skipped, since they cannot be measured.
         simulated: Number of episodes that were simulated; the others are from the cache.
@@ -103,13 +103,13 @@ def read_batches(
 def simulate_uncached(
     episodes: EpisodeBatches, prices: Mapping[str, Price], cache: ReportCache, workers: Workers
 ) -> None:
-    """Let workers simulate the episodes that the cache lacks, and add what is confirmed to the cache.
+    """Let workers simulate the episodes that the cache lacks, and add confirmed episodes to the cache.
 
-    The keys of a worker with another version of waybench differ, so that its results are not used.
+    A worker with another version of waybench returns other keys, so that its results are not used.
     """
-    with workers.each(_simulate_on_worker, _UncachedEpisodes(episodes, prices, cache)) as results:
-        for new in results:
-            for key, content in new.items():
+    with workers.each(_simulate_on_worker, _UncachedEpisodes(episodes, prices, cache)) as new_entries_of_batches:
+        for new_entries in new_entries_of_batches:
+            for key, content in new_entries.items():
                 cache.put(key, content)
 
 
@@ -130,13 +130,13 @@ class _UncachedEpisodes(Sequence[bytes]):
         """Return whether the cache has an episode; True, too, for an invalid record, which no worker can read."""
         try:
             return bool(self._cache.get(episode_key(episode, self._prices.get(episode.model), episode.record.dumps())))
-        except Exception:  # a record is data from outside; `read_batches` says what is wrong with it
+        except Exception:  # a record is data from outside; `read_batches` reports what is wrong with it
             return True
 
 
 def _simulate_on_worker(pickled: bytes) -> dict[bytes, bytes]:
-    """Simulate pickled episodes, and return what is new for the cache: content by key."""
-    episodes, prices = pickle.loads(pickled)  # by this command
+    """Simulate pickled episodes, and return the new entries of the cache: content by key."""
+    episodes, prices = pickle.loads(pickled)  # trusted: pickled by `_UncachedEpisodes`
     return _Reader(prices, ReportCache(None)).verify_batch(episodes, []).changes.new
 
 
@@ -145,6 +145,8 @@ def _ignore_problem(problem: Skipped) -> None:
 
 
 class _Reader:
+    """Verifies episodes, or takes their verification from the cache."""
+
     def __init__(self, prices: Mapping[str, Price], cache: ReportCache) -> None:
         self._prices, self._cache = prices, cache
         self._problems: list[Skipped] = []
@@ -165,18 +167,19 @@ class _Reader:
     def _read_episode(self, recorded: LoggedEpisode) -> ReadEpisode | None:
         """Return an episode with its row, from the cache if it has been verified before; None if it cannot be measured.
 
-        Only what a simulation has confirmed is kept: whether a record cannot be simulated, or why it is not confirmed,
-        may be due to this machine.
+        Only confirmed simulations are cached: why a record cannot be simulated or is not confirmed may be due to this
+        machine. A record that has no JSON text has no key, so that the cache is neither read nor written.
         """
         try:
             text = recorded.record.dumps()
             key = episode_key(recorded, self._prices.get(recorded.model), text)
-        except Exception:  # a record is data from outside; the verifier says what is wrong with it
+        except Exception:  # a record is data from outside; the verifier reports what is wrong with it
             key, text = b"", ""
         content = self._cache.get(key) if key else None
         cached = unpack_row(content) if content else None
         if cached is not None:
-            verified = Verified(with_outcomes(recorded, cached[1]), *cached)
+            row, simulated = cached
+            verified = Verified(with_outcomes(recorded, simulated), row, simulated)
         else:
             self._simulated += 1
             verified = self._verifier.verify(recorded)
@@ -186,17 +189,19 @@ class _Reader:
                 self._cache.put(key, pack_values((verified.row, verified.simulated)))
         try:
             record = verified.episode.record
-            data = zlib.compress((text if text and record is recorded.record else record.dumps()).encode("ascii"), 1)
-        except Exception as error:  # a record is data from outside: it is not to take the others with it
+            # The verified record has other outcomes than the recorded one where a simulation corrects them.
+            verified_text = text if text and record is recorded.record else record.dumps()
+            compressed_record = zlib.compress(verified_text.encode("ascii"), 1)
+        except Exception as error:  # one invalid record must not end the report
             self._problems.append(skipped_part(recorded.log, error, recorded.sample))
             return None
-        # Where the simulation confirms the record, its key says all.
-        is_known = key and verified.simulated.confirmed
-        identity = key if is_known else content_key("episode", key, verified.row, verified.simulated)
-        return ReadEpisode(identity, verified, data)
+        # The row of a confirmed record follows from the record and its prices, of which the key is a digest.
+        key_identifies_row = key and verified.simulated.confirmed
+        identity = key if key_identifies_row else content_key("episode", key, verified.row, verified.simulated)
+        return ReadEpisode(identity, verified, compressed_record)
 
 
-_LEAST = 1000  # parameters; less is a number of billions by mistake
+_FEWEST_PARAMETERS = 1000  # of a model; a smaller number is one of billions by mistake
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMBT])", re.IGNORECASE)
 _UNITS = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 _MONTH = re.compile(r"(\d{4})-(\d{2})")
@@ -208,10 +213,10 @@ class ModelFacts:
     """Facts about one model.
 
     Attributes:
-        name: What charts call it; "" for its name in the logs.
+        name: Its name in charts; "" for its name in the logs.
         size: Number of parameters; None if it is not given.
-        released: When it was released; None if it is not given.
-        series: The series that it belongs to, whose models make a line; "" for none.
+        released: The date of its release; None if it is not given.
+        series: Its series, whose models are joined by a line in charts; "" for none.
     """
 
     name: str = ""
@@ -226,7 +231,7 @@ def read_models(path: Path) -> dict[str, ModelFacts]:
     ["openai/some-model"] can have name, size (7e9 or "7B"), date (2023-07-18 or "2023-07") and series.
 
     Raises:
-        UsageError: If the file cannot be read, or a field of a model does not fit; the message names both.
+        UsageError: If the file cannot be read, or a field of a model is not valid; the message names both.
     """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -262,17 +267,24 @@ def _parse_text(location: str, value: Any) -> str:
 
 
 def _parse_size(location: str, value: Any) -> float | None:
+    """Return a number of parameters, given as a number or as text such as "7B"; raise UsageError for other values."""
     if isinstance(value, str) and (size := _SIZE.fullmatch(value.strip())):
         return float(size[1]) * _UNITS[size[2].upper()]
     if value is None:
         return None
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= _LEAST:
+    if (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+        and value >= _FEWEST_PARAMETERS
+    ):
         return float(value)
     raise UsageError(f'{location}: give the number of parameters, as 7e9 or "7B", not {one_line(repr(value), 40)}')
 
 
 def _parse_date(location: str, value: Any) -> date | None:
-    if value is None or (isinstance(value, date) and not isinstance(value, datetime)):
+    """Return a date of TOML or of text, the first of the month for a month; raise UsageError for other values."""
+    if value is None or (isinstance(value, date) and not isinstance(value, datetime)):  # a datetime is a date, too
         return value
     if isinstance(value, str):
         try:
@@ -283,15 +295,15 @@ def _parse_date(location: str, value: Any) -> date | None:
 
 
 def with_model_facts(frame: Frame, models: Mapping[str, ModelFacts]) -> Frame:
-    """Return a frame with columns of facts about each row's model, if any are known."""
-    if not models or all(fact.name != "model" for fact in frame.schema):
+    """Return a frame with columns of facts about each row's model; the frame as it is without facts or models."""
+    if not models or all(column.name != "model" for column in frame.schema):
         return frame
-    rows = [models.get(name, _NOTHING) for name in frame.table.column("model").to_pylist()]
-    return frame.with_columns(column_data(_FACTS, rows))
+    rows = [models.get(name, _NO_FACTS) for name in frame.table.column("model").to_pylist()]
+    return frame.with_columns(column_data(_FACT_COLUMNS, rows))
 
 
-_NOTHING = ModelFacts()
-_FACTS: tuple[Column[ModelFacts], ...] = (
+_NO_FACTS = ModelFacts()
+_FACT_COLUMNS: tuple[Column[ModelFacts], ...] = (
     Column(
         "model_name", str, "The model's name in the file of models; null without.", lambda facts: facts.name or None
     ),

@@ -28,13 +28,7 @@ class Progress(Protocol):
     """Callback for the progress of a report."""
 
     def __call__(self, stage: str, done: int, total: int, /) -> None:
-        """Show the progress.
-
-        Args:
-            stage: What is being done: "episodes" or "pages".
-            done: How many of these are done.
-            total: How many there are; 0 where that is not known.
-        """
+        """Show that `done` of `total` (0 if not known) "episodes" or "pages", as `stage` says, are done."""
         ...
 
 
@@ -50,8 +44,8 @@ class Report:
         index: Its first page.
         episodes: Number of episodes.
         unconfirmed: Number of episodes that a new simulation does not confirm; they are excluded from all numbers.
+        unpriced: Models with known tokens but without a price; none if no prices were given.
         not_simulated: Number of episodes that could not be simulated again here, by reason; they count as recorded.
-        unpriced: Models whose tokens are known, without a price; none where no prices were given.
         passed_over: Skipped parts of the logs with their reasons, which the site lists too.
         unlisted: Models that are not in the file of models; none without a file.
         unfinished: Number of episodes without an end; they are excluded from all numbers.
@@ -88,10 +82,10 @@ def write_report(
 ) -> Report:
     """Write a static site of some episodes: a first page, pages of models, of results and of episodes, a summary.
 
-    Nothing is fetched from elsewhere, and nothing is executed but scripts of the site's own. Every episode is simulated
-    again from its record; where the two do not agree, the episode counts in no number, and the pages say so. One that
-    cannot even be measured is passed over, and named. Episodes are taken one at a time, and at most those of one item
-    are in memory.
+    Pages fetch nothing from elsewhere, and execute only scripts of the site. Every episode is simulated again from its
+    record; if the simulation does not confirm it, the episode is excluded from all numbers, and the pages say so. An
+    episode that cannot be measured is skipped, and named. Episodes are read one at a time, and at most those of one
+    item are in memory.
 
     Args:
         episodes: The episodes of any number of runs.
@@ -106,7 +100,7 @@ def write_report(
         processes: Number of processes that read batches and write pages; more than one only on Linux, and where no
             other threads run.
         progress: Receives the progress.
-        kept: What an earlier report of the folder worked out (`open_cache`); nothing by default.
+        kept: The cache of the folder, with results of earlier reports (`open_cache`); none by default.
         key: The report's key (`inputs_key`), by which `unchanged_report` finds it; none by default.
         replays: Which replays have a page of their own.
         workers: Simulate the episodes of `EpisodeBatches`; by default the processes of this report do.
@@ -141,28 +135,33 @@ def write_report(
         with use_drawing_cache(cache):
             write_site(site, title, partial(progress, "pages"))
         folder.finish()
-        counted = dict.fromkeys(row.group.model for row in store.rows if row.input_tokens is not None)
-        ran = dict.fromkeys(row.group.model for row in store.rows)
-        others = (name for name in ran if not is_embedded(name) and not is_human(name))
+        # In order of first appearance.
+        models_with_tokens = dict.fromkeys(row.group.model for row in store.rows if row.input_tokens is not None)
+        players = dict.fromkeys(row.group.model for row in store.rows)
         report = Report(
             out / "index.html",
             len(store.rows),
             unconfirmed=sum(bool(simulated.mismatch) for simulated in store.again),
             unpriced=tuple(
                 name
-                for name in counted
+                for name in models_with_tokens
                 if prices is not None and len(prices) and name not in prices and not is_embedded(name)
             ),
             not_simulated=count_skip_reasons(store.again),
             passed_over=tuple(store.passed_over),
-            unlisted=tuple(name for name in others if models is not None and name not in models),
+            unlisted=tuple(
+                name
+                for name in players
+                if models is not None and name not in models and not is_embedded(name) and not is_human(name)
+            ),
             unfinished=sum(row.exclusion_reason == UNFINISHED for row in store.rows),
             rows=tuple(store.rows),
         )
-        # What is not confirmed, or could not be read, may be due to this machine, and other packages may change.
+        # An episode that is not confirmed or not read may be so on this machine alone, and an environment that is not
+        # cacheable may change with its package: such a report is written anew the next time.
         is_certain = all(simulated.confirmed for simulated in store.again) and not store.passed_over
         if key and is_certain and all(is_cacheable(total.group.env) for total in site.totals):
-            save_report(cache, key, folder, tuple(getattr(report, part.name) for part in fields(report)[1:]))
+            save_report(cache, key, folder, tuple(getattr(report, attribute.name) for attribute in fields(report)[1:]))
         cache.save()
         return report
     finally:
@@ -210,16 +209,16 @@ def model_page_path(model: str) -> str:
 
 
 def report_matrix(rows: Sequence[Row], *, ranked: bool = True) -> tuple[Matrix, Table]:
-    """Return the matrix of models by families of a report's rows, with links from the report's root.
+    """Return the matrix of models by families of a report's rows, and its table with links from the report's root.
 
-    Without `ranked`, it has no ranks and no pairs.
+    Without `ranked`, the matrix has no ranks and no pairs of models.
     """
     result = matrix(rows)
     if not ranked:
         result = replace(result, rows=tuple(replace(row, rank=None) for row in result.rows), pairs=())
-    pages = {row.group: results_page_name(row.group) for row in rows}
-    models = {group.model: model_page_path(group.model).removeprefix("models/") for group in pages}
-    return result, matrix_table(result, {}, pages, models)
+    results_pages = {row.group: results_page_name(row.group) for row in rows}
+    model_pages = {group.model: model_page_path(group.model).removeprefix("models/") for group in results_pages}
+    return result, matrix_table(result, {}, results_pages, model_pages)
 
 
 def write_board(
@@ -230,12 +229,12 @@ def write_board(
     Args:
         out: The folder.
         title: The leaderboard's title.
-        lead: What it is about.
+        lead: Its first paragraph.
         sections: Its sections.
         files: Other files: "verdicts/..." or "data/..." -> content.
 
     Returns:
-        The page.
+        The path of the page.
 
     Raises:
         UsageError: If the folder cannot be written.

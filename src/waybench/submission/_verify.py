@@ -33,7 +33,7 @@ from waybench.submission._verdict import (
     SubmissionVerdict,
 )
 
-_TOGETHER = 20  # records that a process checks at a time
+_BATCH_SIZE = 20  # records that a process checks at a time
 
 
 def verify(
@@ -56,19 +56,20 @@ def verify(
         keys: Keys of private sets.
         data_dir: The folder of published data sets; None for the usual places.
         progress: Receives the number of records verified so far, and of all.
-        processes: In how many processes; the verdict does not depend on it.
+        processes: Number of processes; the verdict does not depend on it.
         workers: Simulate the records; copies of this process by default.
-        seconds: The longest time for it.
+        seconds: The longest time that the verification may take.
 
     Raises:
-        NotASubmission: If it is no submission, or exceeds the limits.
-        OSError: If it cannot be read.
+        NotASubmission: If the file is no submission, changes meanwhile, or exceeds the limits.
+        OSError: If the file cannot be read.
     """
     with path.open("rb", buffering=0) as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        with Spool[Place]() as spool:
+        with Spool[LineLocation]() as spool:
             archive = Archive(file)
-            labels, by = {private_key_label(key): key for key in keys}, workers or Copies(processes)
+            key_of_label = {private_key_label(key): key for key in keys}
+            workers = workers or Copies(processes)
             deadline = monotonic() + seconds
 
             def check_deadline() -> None:
@@ -76,7 +77,9 @@ def verify(
                 if monotonic() > deadline:
                     raise NotASubmission(f"its verification takes longer than {seconds / 60:g} minutes")
 
-            verification = _Verification(archive, spool, labels, data_dir, progress, processes, by, check_deadline)
+            verification = _Verification(
+                archive, spool, key_of_label, data_dir, progress, processes, workers, check_deadline
+            )
             verdict = verification.verdict(path.name, sha256)
         file.seek(0)
         if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
@@ -84,29 +87,29 @@ def verify(
     return verdict
 
 
-Place = tuple[int, int]  # number of the run, from 0, and of the line, from 1
-_Job = tuple[Place, bool]  # a line to check, and whether its replies are compared with the oracle's
-_Line = tuple[int, bytes, dict[str, Any], bool]  # the arguments of `RecordChecker.check_line`
+LineLocation = tuple[int, int]  # number of the run, from 0, and of the line, from 1
+_Job = tuple[LineLocation, bool]  # a line to check, and whether its replies are compared with the oracle's
+_LineArguments = tuple[int, bytes, dict[str, Any], bool]  # the arguments of `RecordChecker.check_line`
 
 
-class _Lines(Sequence[tuple[str, list[_Line]]]):
-    """The lines to check, some at a time with the verification's name; they are read when they are taken."""
+class _LineBatches(Sequence[tuple[str, list[_LineArguments]]]):
+    """Batches of lines to check, each with the verification's name; lines are read when their batch is taken."""
 
-    def __init__(self, jobs: Sequence[_Job], spool: Spool[Place], runs: Sequence[dict[str, Any]]) -> None:
+    def __init__(self, jobs: Sequence[_Job], spool: Spool[LineLocation], runs: Sequence[dict[str, Any]]) -> None:
         self._jobs, self._spool, self._runs = jobs, spool, runs
         self._name = uuid4().hex
 
     def __len__(self) -> int:
-        return -(-len(self._jobs) // _TOGETHER)
+        return -(-len(self._jobs) // _BATCH_SIZE)  # rounded up
 
     def __getitem__(self, number: Any, /) -> Any:
         return self._name, [
             (line, self._spool.get((run, line)), self._runs[run], against_oracle)
-            for (run, line), against_oracle in self._jobs[number * _TOGETHER : (number + 1) * _TOGETHER]
+            for (run, line), against_oracle in self._jobs[number * _BATCH_SIZE : (number + 1) * _BATCH_SIZE]
         ]
 
 
-def _check_lines(batch: tuple[str, Sequence[_Line]]) -> list[CheckedRecord]:
+def _check_lines(batch: tuple[str, Sequence[_LineArguments]]) -> list[CheckedRecord]:
     """Return the results of checking a batch of lines: the verification's name and the arguments of each check."""
     verification, lines = batch
     checker = _cached_checker(verification)
@@ -115,7 +118,7 @@ def _check_lines(batch: tuple[str, Sequence[_Line]]) -> list[CheckedRecord]:
 
 @lru_cache(maxsize=1)
 def _cached_checker(verification: str) -> RecordChecker:
-    """Return this process's checker for a verification, by its name."""
+    """Return this process's checker for a verification, whose name tells it from an earlier one."""
     return RecordChecker()
 
 
@@ -123,18 +126,18 @@ class _RunState:
     """What is known of a run.
 
     Attributes:
-        has_all: Whether the file was read to its end, so that it has no more lines than the manifest states.
-        lines: The sample of each record -> the number of its line.
-        levels: Levels of records that a simulation confirms.
-        confirmed: Number of these records.
+        is_read_to_end: Whether the file was read to its end, so that it has no more lines than the manifest states.
+        line_of_attempt: Each record's sample and epoch -> the number of its line.
+        confirmed_levels: Levels of records that a simulation confirms.
+        n_confirmed: Number of records that a simulation confirms.
     """
 
     def __init__(self) -> None:
         self.problems = Findings()
-        self.has_all = False
-        self.lines: dict[Key, int] = {}
-        self.levels: set[int] = set()
-        self.confirmed = 0
+        self.is_read_to_end = False
+        self.line_of_attempt: dict[Key, int] = {}
+        self.confirmed_levels: set[int] = set()
+        self.n_confirmed = 0
 
 
 class _Verification:
@@ -143,16 +146,17 @@ class _Verification:
     def __init__(
         self,
         archive: Archive,
-        spool: Spool[Place],
-        keys: Mapping[str, str],
+        spool: Spool[LineLocation],
+        key_of_label: Mapping[str, str],
         data_dir: str | None,
         progress: Callable[[int, int], None] | None,
         processes: int,
         workers: Workers,
-        check_time: Callable[[], None],
+        check_deadline: Callable[[], None],
     ) -> None:
-        self._check_time = check_time
-        self._archive, self._spool, self._keys, self._data_dir = archive, spool, keys, data_dir
+        self._check_deadline = check_deadline
+        self._archive, self._spool, self._data_dir = archive, spool, data_dir
+        self._key_of_label = key_of_label  # of private sets
         self._progress, self._processes, self._workers = progress, processes, workers
         content, self._manifest_file = archive.read_json(MANIFEST)
         try:
@@ -181,8 +185,8 @@ class _Verification:
         for first, second in self._odd.run_pairs_with_same_record():
             states[second].problems.add("repeated", f"records of {first} are in {second}, too")
         runs = [
-            self._run_verdict(run, state, covered)
-            for run, state, covered in zip(self._runs, self._states, self._coverages(), strict=True)
+            self._run_verdict(run, state, coverage)
+            for run, state, coverage in zip(self._runs, self._states, self._coverages(), strict=True)
         ]
         computed = score_entries(self._rows, processes=self._processes)
         if RESULTS in self._archive.names:
@@ -215,68 +219,68 @@ class _Verification:
     def _spool_lines(self) -> list[_Job]:
         """Write the lines of all runs to the spool; return the lines to check."""
         jobs: list[_Job] = []
-        compared: Counter[str] = Counter()
+        n_compared: Counter[str] = Counter()  # records that are compared with the oracle's, by model
         for number, (run, state) in enumerate(zip(self._runs, self._states, strict=True)):
             if run["file"] not in self._archive.names:
                 state.problems.add("archive", f"{run['file'][:80]} is missing")
                 continue
-            digest, lines = hashlib.sha256(), 0
-            for lines, line in enumerate(self._archive.read_lines(run["file"], digest), start=1):
-                if lines > run["records"]:
+            digest, n_lines = hashlib.sha256(), 0
+            for n_lines, line in enumerate(self._archive.read_lines(run["file"], digest), start=1):
+                if n_lines > run["records"]:
                     text = f"it has more records than the {run['records']:,} of the manifest"
                     state.problems.add("archive", text)
                     break
-                self._spool.add((number, lines), line)
-                jobs.append(((number, lines), compared[run["model"]] < ORACLE_SAMPLE))
-                compared[run["model"]] += 1
+                self._spool.add((number, n_lines), line)
+                jobs.append(((number, n_lines), n_compared[run["model"]] < ORACLE_SAMPLE))
+                n_compared[run["model"]] += 1
             else:
-                if lines < run["records"]:
-                    state.problems.add("archive", f"{lines:,} records, but {run['records']:,} in the manifest")
+                if n_lines < run["records"]:
+                    state.problems.add("archive", f"{n_lines:,} records, but {run['records']:,} in the manifest")
                 self._check_digest(run["file"], digest.hexdigest())
-                state.has_all = True
+                state.is_read_to_end = True
         return jobs
 
     def _check_records(self, jobs: Sequence[_Job]) -> None:
-        """Simulate all records again, and collect the results."""
-        done = 0
-        with self._workers.each(_check_lines, _Lines(jobs, self._spool, self._runs)) as batches:
+        """Simulate all records again, and collect the results in the order of the jobs."""
+        n_done = 0
+        with self._workers.each(_check_lines, _LineBatches(jobs, self._spool, self._runs)) as batches:
             for batch in batches:
                 for checked in batch:
-                    (run, line), _ = jobs[done]
+                    (run, line), _ = jobs[n_done]
                     self._add_checked_record(checked, self._states[run], line)
-                    done += 1
-                    self._check_time()
+                    n_done += 1
+                    self._check_deadline()
                     if self._progress is not None:
-                        self._progress(done, self._total)
+                        self._progress(n_done, self._total)
 
     def _add_checked_record(self, checked: CheckedRecord, state: _RunState, line: int) -> None:
         """Add the result of checking a line to the state of its run."""
         if checked.key is not None:
-            if checked.key in state.lines:
+            if checked.key in state.line_of_attempt:
                 state.problems.add("unexpected", "there are two records of this attempt", checked.key[0])
                 return
-            state.lines[checked.key] = line
+            state.line_of_attempt[checked.key] = line
         for problem in checked.problems:
             state.problems.add(*problem)
         if checked.row is not None:
-            # Rows from other processes have copies of their group, whose texts can be as long as the manifest allows.
+            # One group for all its rows saves memory: each row from another process has a copy, with long texts.
             group = self._groups.setdefault(checked.row.group, checked.row.group)
             self._rows.append(replace(checked.row, group=group))
         if checked.conduct is not None:
             self._odd.add(checked.conduct)
         if checked.level is not None:
-            state.confirmed += 1
-            state.levels.add(checked.level)
+            state.n_confirmed += 1
+            state.confirmed_levels.add(checked.level)
 
     def _read_spooled_line(self, run: int, line: int) -> bytes:
         """Return a line of a run from the spool."""
-        self._check_time()
+        self._check_deadline()
         return self._spool.get((run, line))
 
     def _coverages(self) -> Iterator[Coverage | None]:
         """Yield the coverage of each run; None if its file is missing or has more records than the manifest states."""
-        # What the runs of all shards of the same items have in common.
-        names = [
+        # Runs of different shards of the same items differ in the parameter SHARD alone.
+        item_set_of_runs = [
             json.dumps(
                 [
                     *(run[name] for name in ("model", "task", "settings", "epochs")),
@@ -286,22 +290,22 @@ class _Verification:
             )
             for run in self._runs
         ]
-        shards: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-        for name, run, state in zip(names, self._runs, self._states, strict=True):
-            shards[name][str(run["parameters"].get(SHARD) or "")] += len(state.lines)
+        n_records_by_shard: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))  # of each item set
+        for item_set, run, state in zip(item_set_of_runs, self._runs, self._states, strict=True):
+            n_records_by_shard[item_set][str(run["parameters"].get(SHARD) or "")] += len(state.line_of_attempt)
 
         def coverage_of_run_number(number: int) -> Coverage | None:
             state = self._states[number]
-            if not state.has_all:
+            if not state.is_read_to_end:
                 return None
             return coverage_of_run(
                 self._runs[number],
                 self._archive,
-                lambda key: self._read_spooled_line(number, state.lines[key]),
-                state.lines,
-                shards=shards[names[number]],
-                levels=state.levels,
-                keys=self._keys,
+                lambda attempt: self._read_spooled_line(number, state.line_of_attempt[attempt]),
+                state.line_of_attempt,
+                shards=n_records_by_shard[item_set_of_runs[number]],
+                levels=state.confirmed_levels,
+                keys=self._key_of_label,
                 data_dir=self._data_dir,
             )
 
@@ -309,6 +313,7 @@ class _Verification:
             yield from results
 
     def _run_verdict(self, run: dict[str, Any], state: _RunState, run_coverage: Coverage | None) -> RunVerdict:
+        """Return the verdict of a run, with all findings on it and its parameters."""
         problems = state.problems
         for finding in run_findings(run):
             problems.add(*finding)
@@ -321,8 +326,8 @@ class _Verification:
             settings=run["settings"],
             created=run["created"],
             version=run["version"],
-            records=len(state.lines),
-            confirmed=state.confirmed,
+            records=len(state.line_of_attempt),
+            confirmed=state.n_confirmed,
             played=run_coverage.played if run_coverage is not None else None,
             problems=problems.shown_findings,
             counts=problems.counts,
@@ -338,9 +343,9 @@ def verdict_page(
     Args:
         verdict: The verdict. Everything in it is text from outside, which is escaped.
         links: Texts and addresses of pages about the same submission.
-        note: What else is known of the submission, in a sentence.
-        signer: Who signed a verdict that the file is verified, which stands for the checks that are not possible here;
-            "" for nobody. The page's heading is then this verdict, and what is not checked here is no failure.
+        note: A further sentence on the submission; "" for none.
+        signer: Who signed that the file is verified; "" for nobody. The signed verdict is then the page's heading and
+            stands for the checks that are not possible here, so that a check left out is no failure.
     """
     templates = Environment(
         autoescape=True,
@@ -350,7 +355,7 @@ def verdict_page(
         lstrip_blocks=True,
     )
     source = (files("waybench.submission") / "verdict.html").read_text(encoding="utf-8")
-    headline = [
+    headline_scores = [
         score for score in verdict.scores if score["kind"] == "overall" and score["metrics"].get(score["headline"])
     ]
     return templates.from_string(source).render(
@@ -358,7 +363,7 @@ def verdict_page(
         links=links,
         note=note,
         signer=signer,
-        scores=headline,
+        scores=headline_scores,
         meanings=PROBLEMS,
         not_proven=NOT_PROVEN,
         plural=plural,

@@ -30,19 +30,12 @@ from waybench.reporting.charts._spec import (
 from waybench.reporting.charts._svg import draw_spec
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
-_ROOM = 24  # pixels between two ticks on the axis, below which intervals are bands and marks are small
+_ROOMY_GAP = 24  # pixels between two ticks, below which points are small
 
 
 @dataclass(frozen=True, slots=True)
 class ChartShape:
-    """Measures of a chart, in pixels.
-
-    Attributes:
-        width: Of the plot.
-        height: Of the plot.
-        font: Size of its text.
-        letters: Letters in a line of a label.
-    """
+    """Measures of a chart: width and height of its plot and its font size in pixels, and letters in a label's line."""
 
     width: int
     height: int
@@ -59,8 +52,8 @@ class Plot:
     """The data of a chart: lines, points and axes.
 
     Attributes:
-        metric: The metric of the points; its bounds are the ends of the axis.
-        across: The title of the other axis.
+        metric: The metric of the points; its bounds are the ends of the y axis.
+        across: The title of the x axis.
         bands: Whether intervals are bands along the lines rather than strokes at the points.
     """
 
@@ -86,41 +79,59 @@ def chart_spec(plot: Plot, shape: ChartShape) -> Spec:
     domain = score_domain(plot)
     labels = _place_labels(points, ticks, domain, shape)
     gap = _smallest_gap(ticks)
-    roomy = gap * shape.width / (ticks[-1] - ticks[0] + gap) >= _ROOM if ticks else True
-    across = {
+    is_roomy = gap * shape.width / (ticks[-1] - ticks[0] + gap) >= _ROOMY_GAP if ticks else True
+    x_axis = {
         "title": plot.across,
         "scale": {"domain": [ticks[0] - gap / 2, ticks[-1] + gap / 2] if ticks else [0, 1], "nice": False},
-        "axis": {"values": thin_ticks(ticks, shape.width // 34), "format": "d", "grid": False},
+        "axis": {"values": thin_ticks(ticks, shape.width // _TICK_WIDTH), "format": "d", "grid": False},
     }
     title = {"titleAngle": 0, "titleAlign": "left", "titleX": 0, "titleY": -14, "titleBaseline": "bottom"}
-    up = {
+    y_axis = {
         "title": direction_text(plot.metric) or None,
         "scale": {"domain": list(domain), "nice": False},
         "axis": percent_axis(plot.metric, tickCount=5, **title),
     }
-    x, score = quantitative("x", **across), quantitative("score", **up)
-    line, colour = nominal("series"), nominal("colour", scale=None, legend=None)
-    ink, dash = colour, nominal("dash", scale={"domain": [0, 1], "range": [[1, 0], DASHED]}, legend=None)
-    kind = nominal("series", scale={"range": list(SHAPES)}, legend=None)
-    if len({point["series"] for point in points}) == 1:  # most charts: without scales they take a seventh less time
+    x, y = quantitative("x", **x_axis), quantitative("score", **y_axis)
+    series_encoding, colour = nominal("series"), nominal("colour", scale=None, legend=None)
+    ink, dash_encoding = colour, nominal("dash", scale={"domain": [0, 1], "range": [[1, 0], DASHED]}, legend=None)
+    shape_encoding = nominal("series", scale={"range": list(SHAPES)}, legend=None)
+    if (
+        len({point["series"] for point in points}) == 1
+    ):  # most charts: without scales, drawing takes a seventh less time
         first = points[0]
-        colour, ink, kind = {"value": first["colour"]}, {"value": first["ink"]}, {"value": SHAPES[0]}
-        dash = {"value": DASHED if first["dash"] else [1, 0]}
-    stroke = {"type": "area", "opacity": 0.16} if plot.bands else {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5}
+        colour, ink, shape_encoding = {"value": first["colour"]}, {"value": first["ink"]}, {"value": SHAPES[0]}
+        dash_encoding = {"value": DASHED if first["dash"] else [1, 0]}
+    interval_mark = (
+        {"type": "area", "opacity": 0.16} if plot.bands else {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5}
+    )
     layers = [
-        layer(stroke, None, "datum.interval", **interval_ends("y"), **({"detail": line} if plot.bands else {})),
-        layer({"type": "line", "strokeWidth": 2.2, "strokeJoin": "round"}, y=score, detail=line, strokeDash=dash),
+        layer(
+            interval_mark,
+            None,
+            "datum.interval",
+            **interval_ends("y"),
+            **({"detail": series_encoding} if plot.bands else {}),
+        ),
+        layer(
+            {"type": "line", "strokeWidth": 2.2, "strokeJoin": "round"},
+            y=y,
+            detail=series_encoding,
+            strokeDash=dash_encoding,
+        ),
         *point_layers(
-            {"size": 58 if roomy else 22},
-            {"y": score, "shape": kind, "description": nominal("text")},
+            {"size": 58 if is_roomy else 22},
+            {"y": y, "shape": shape_encoding, "description": nominal("text")},
             has_open=any(point["open"] for point in points),
         ),
     ]
-    for one in layers:
-        one["encoding"] = {"x": x, "color": colour, **one["encoding"]}
-    beside = {"x": quantitative("x"), "y": quantitative("score"), "text": nominal("label")}
-    label = {"type": "text", "align": "left", "dx": 11}
-    layers += [layer({**label, **halo_mark(4)}, labels, **beside), layer(label, labels, **beside, color=ink)]
+    for chart_layer in layers:
+        chart_layer["encoding"] = {"x": x, "color": colour, **chart_layer["encoding"]}
+    label_encoding = {"x": quantitative("x"), "y": quantitative("score"), "text": nominal("label")}
+    label_mark = {"type": "text", "align": "left", "dx": 11}
+    layers += [
+        layer({**label_mark, **halo_mark(4)}, labels, **label_encoding),
+        layer(label_mark, labels, **label_encoding, color=ink),
+    ]
     return specification(
         shape.width, shape.height, data={"values": points}, layer=layers, config=axis_config(shape.font, fontWeight=500)
     )
@@ -133,7 +144,7 @@ def wrap_label(label: str, letters: int) -> list[str]:
         while len(lines[-1] + piece.rstrip()) > letters:
             if lines[-1] and len(piece.rstrip()) <= letters:
                 lines.append("")
-            else:
+            else:  # a piece that is longer than a line is broken anywhere
                 room = letters - len(lines[-1])
                 lines[-1], piece = lines[-1] + piece[:room], piece[room:]
                 lines.append("")
@@ -142,39 +153,42 @@ def wrap_label(label: str, letters: int) -> list[str]:
 
 
 def _styled_points(plot: Plot, ticks: Sequence[int]) -> list[dict[str, Any]]:
-    """Return the points as data with colours; vertical strokes are shifted sideways to be distinguishable."""
+    """Return the points as data with colours; unless intervals are bands, lines are shifted sideways from each other.
+
+    Reference players are grey and dashed beside models, and have no intervals then.
+    """
     lines = sorted({point.line for point in plot.points})
-    grey = any(not point.reference for point in plot.points)
-    step = 0.0 if plot.bands else 0.36 * _smallest_gap(ticks) / max(len(lines), 5)
-    out: list[dict[str, Any]] = []
+    has_models = any(not point.reference for point in plot.points)
+    step = 0.0 if plot.bands else _SHIFT_SPAN * _smallest_gap(ticks) / max(len(lines), 5)
+    data: list[dict[str, Any]] = []
     for point in plot.points:
-        plain = point.reference and grey
-        shift = (lines.index(point.line) - (len(lines) - 1) / 2) * step
-        out.append(
+        is_plain = point.reference and has_models
+        low, high = drawn_interval(point.mean)
+        colour, ink = line_colours(point.colour, is_plain)
+        data.append(
             {
                 **{"series": point.line, "label": point.label, "level": point.at, "text": point.text},
-                **{
-                    "score": point.mean.value,
-                    "low": drawn_interval(point.mean)[0],
-                    "high": drawn_interval(point.mean)[1],
-                },
-                "x": point.at + shift,
-                **dict(zip(("colour", "ink"), line_colours(point.colour, plain), strict=True)),
-                "dash": int(plain),
-                "interval": drawn_interval(point.mean)[0] is not None and not plain,
+                **{"score": point.mean.value, "low": low, "high": high},
+                "x": point.at + (lines.index(point.line) - (len(lines) - 1) / 2) * step,
+                **{"colour": colour, "ink": ink, "dash": int(is_plain)},
+                "interval": low is not None and not is_plain,
                 "open": point.is_open,
             }
         )
-    return out
+    return data
+
+
+_SHIFT_SPAN = 0.36  # of the gap between two ticks: the points at a tick are shifted over so much of the gap
 
 
 def _smallest_gap(levels: Sequence[int]) -> float:
-    return float(min((b - a for a, b in pairwise(levels)), default=1))
+    """Return the smallest difference of neighbours in rising levels; 1 for fewer than two levels."""
+    return float(min((second - first for first, second in pairwise(levels)), default=1))
 
 
 def thin_ticks(levels: Sequence[int], most: int) -> list[int]:
     """Return at most `most` levels at equal steps, from the first one."""
-    every = max(1, -(-len(levels) // max(1, most)))
+    every = max(1, -(-len(levels) // max(1, most)))  # rounded up
     return list(levels[::every])
 
 
@@ -189,50 +203,63 @@ def metric_domain(metric: Metric, values: Iterable[float | None]) -> tuple[float
     numbers = [value for value in values if value is not None] or [0.0]
     low, high = metric.bounds
     low, high = min(numbers) if low is None else low, max(numbers) if high is None else high
-    return (low, high) if high > low else (low - 1, low + 1)
+    return (low, high) if high > low else (low - 1, low + 1)  # an axis needs some length
 
 
 def _place_labels(
     points: Sequence[dict[str, Any]], levels: Sequence[int], domain: tuple[float, float], shape: ChartShape
 ) -> list[dict[str, Any]]:
-    """Return a label after each line's last point, moved up or down to avoid other labels and, if possible, lines."""
+    """Return the data of a label after each line's last point, with a row for each line of its text.
+
+    Labels are moved up or down so that they cover no other label and, if possible, no line.
+    """
     if not points:
         return []
     gap = _smallest_gap(levels)
-    across = shape.width / (levels[-1] - levels[0] + gap)
-    down = shape.height / (domain[1] - domain[0])
-    tracks: dict[int, list[tuple[float, float]]] = {}
-    for point in sorted(points, key=lambda point: point["level"]):
-        at = (point["x"] - levels[0] + gap / 2) * across, (domain[1] - point["score"]) * down
-        tracks.setdefault(point["series"], []).append(at)
-    last = {point["series"]: point for point in sorted(points, key=lambda point: point["level"])}
-    line = shape.font * 1.25
+    pixels_per_level = shape.width / (levels[-1] - levels[0] + gap)
+    pixels_per_score = shape.height / (domain[1] - domain[0])
+    points_by_level = sorted(points, key=lambda point: point["level"])
+    tracks: dict[int, list[tuple[float, float]]] = {}  # of each series, in pixels
+    for point in points_by_level:
+        x, y = (point["x"] - levels[0] + gap / 2) * pixels_per_level, (domain[1] - point["score"]) * pixels_per_score
+        tracks.setdefault(point["series"], []).append((x, y))
+    last_points = {point["series"]: point for point in points_by_level}
+    line_height = shape.font * 1.25
     # From the end of the axis that most lines are near: there is the least room to move the labels after the first.
     middle = (domain[0] + domain[1]) / 2
-    rising = sum(point["score"] < middle for point in last.values()) * 2 > len(last)
-    taken: list[Box] = []
-    out: list[dict[str, Any]] = []
-    for series, point in sorted(last.items(), key=lambda pair: pair[1]["score"] if rising else -pair[1]["score"]):
+    is_rising = sum(point["score"] < middle for point in last_points.values()) * 2 > len(last_points)
+    sign = 1 if is_rising else -1
+    placed_labels: list[Box] = []
+    data: list[dict[str, Any]] = []
+    for series, point in sorted(last_points.items(), key=lambda pair: sign * pair[1]["score"]):
         lines = wrap_label(point["label"], shape.letters)
-        # Beside the rightmost point of this level, so that it covers none.
-        beside = max(other["x"] for other in points if other["level"] == point["level"])
-        x, y = (beside - levels[0] + gap / 2) * across, tracks[series][-1][1]
-        half, width = len(lines) * line / 2, max(map(len, lines), default=0) * shape.font * 0.56
-        box = Box(x + 9, y - half, x + 13 + width, y + half)
+        # Beside the rightmost point of this level, so that the label covers no point.
+        level_x = max(other["x"] for other in points if other["level"] == point["level"])
+        x, y = (level_x - levels[0] + gap / 2) * pixels_per_level, tracks[series][-1][1]
+        half_height = len(lines) * line_height / 2
+        width = max(map(len, lines), default=0) * shape.font * _LETTER_WIDTH
+        box = Box(x + 9, y - half_height, x + 13 + width, y + half_height)  # 11 pixels from the point, and a margin
 
-        def move_cost(move: float, box: Box = box) -> float:
-            return abs(move) + _position_cost(box.moved_down(move * line), taken, tracks, shape, rising)
+        def move_cost(n_lines: float, box: Box = box) -> float:
+            moved_box = box.moved_down(n_lines * line_height)
+            return abs(n_lines) + _position_cost(moved_box, placed_labels, tracks, shape, is_rising)
 
-        best = min((half / 2 for half in range(-2 * len(last) - 4, 2 * len(last) + 5)), key=move_cost)
-        taken.append(box.moved_down(best * line))
+        # By half lines, as far as room for all labels could need.
+        most = 2 * len(last_points) + 4
+        best_move = min((half_lines / 2 for half_lines in range(-most, most + 1)), key=move_cost)
+        placed_labels.append(box.moved_down(best_move * line_height))
         for number, text in enumerate(lines):
-            down_by = (best + number - (len(lines) - 1) / 2) * line
-            out.append({"x": beside, "score": point["score"] - down_by / down, "label": text, "colour": point["ink"]})
-    return out
+            y_offset = (best_move + number - (len(lines) - 1) / 2) * line_height
+            score = point["score"] - y_offset / pixels_per_score
+            data.append({"x": level_x, "score": score, "label": text, "colour": point["ink"]})
+    return data
+
+
+_LETTER_WIDTH = 0.56  # mean width of a letter, in font sizes
 
 
 class Box(NamedTuple):
-    """Where a label lies, in pixels from the plot's upper left corner."""
+    """The area of a label, in pixels from the plot's upper left corner."""
 
     left: float
     top: float
@@ -257,46 +284,51 @@ def _position_cost(
     shape: ChartShape,
     places_upwards: bool,
 ) -> float:
-    """Return the cost of a label's position, in lines of text that the label should rather be moved by."""
-    beyond = any(
+    """Return the cost of a label's position, in lines of text that the label should rather be moved by.
+
+    `placed_labels` come in the order of their scores, rising if `places_upwards`, and the label should stay in it.
+    """
+    is_out_of_order = any(
         box.left < other.right
         and other.left < box.right
         and (box.top > other.top if places_upwards else box.top < other.top)
         for other in placed_labels
     )
-    outside = box.top < -1.8 * shape.font or box.bottom > shape.height + 0.5 * shape.font
-    crossing = (True for track in line_points.values() for a, b in pairwise(track) if _line_crosses_box(box, a, b))
-    crossed = sum(islice(crossing, 2))
-    # Labels come in the order of their scores and should stay in it.
-    return 1000 * sum(box.overlaps(other) for other in placed_labels) + 20 * beyond + 50 * outside + 1.6 * crossed
+    # There is some room for text above and below the plot.
+    is_outside = box.top < -1.8 * shape.font or box.bottom > shape.height + 0.5 * shape.font
+    crossings = (True for track in line_points.values() for a, b in pairwise(track) if _line_crosses_box(box, a, b))
+    n_crossings = sum(islice(crossings, 2))  # more than two are no worse
+    n_overlaps = sum(box.overlaps(other) for other in placed_labels)
+    return 1000 * n_overlaps + 20 * is_out_of_order + 50 * is_outside + 1.6 * n_crossings
 
 
 def _line_crosses_box(box: Box, a: tuple[float, float], b: tuple[float, float]) -> bool:
     """Return whether the line from point a to point b, to its right, passes through a box."""
-    start, right = max(a[0], box.left), min(b[0], box.right)
-    if start > right:
+    (a_x, a_y), (b_x, b_y) = a, b
+    left, right = max(a_x, box.left), min(b_x, box.right)
+    if left > right:
         return False
-    slope = (b[1] - a[1]) / (b[0] - a[0]) if b[0] > a[0] else 0.0
-    ends = a[1] + slope * (start - a[0]), a[1] + slope * (right - a[0])
-    return min(ends) < box.bottom and max(ends) > box.top
+    slope = (b_y - a_y) / (b_x - a_x) if b_x > a_x else 0.0
+    end_ys = a_y + slope * (left - a_x), a_y + slope * (right - a_x)
+    return min(end_ys) < box.bottom and max(end_ys) > box.top
 
 
-MOST_LINES = 6  # that one plot holds
-_MOST_STROKES = 8  # ticks, beyond which intervals are bands
-_TICK = 34  # pixels for the number at a tick
+MOST_LINES = 6  # of a plot; more have a panel each
+_MOST_TICKS_WITH_STROKES = 8  # with more ticks, intervals are bands
+_TICK_WIDTH = 34  # pixels for the number at a tick
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Measures of small multiples.
+    """Measures of small multiples: panels in columns.
 
     Attributes:
-        width: Of a panel's plot, in pixels.
-        height: Of a panel's plot, in pixels.
-        columns: Panels beside each other.
-        font: Size of the text.
+        width: Width of a panel's plot, in pixels.
+        height: Height of a panel's plot, in pixels.
+        columns: Number of columns.
+        font: Size of the text, in pixels.
         letters: Letters in a line of a heading.
-        most_behind: Panels, up to which each shows the other lines, too.
+        most_behind: With at most so many panels, each shows the other lines behind its own.
     """
 
     width: int
@@ -318,50 +350,56 @@ def is_crowded(plot: Plot) -> bool:
 
 def panels_spec(plot: Plot, grid: Grid) -> Spec:
     """Return a plot as a panel for each line, with the other lines in grey behind it, as a Vega-Lite specification."""
-    lines = _first_points_by_rank(plot.points)
+    first_points = _first_points_by_rank(plot.points)
     ticks = sorted({point.at for point in plot.points})
     low, high = score_domain(plot)
-    pad = max(1.0, 0.04 * (ticks[-1] - ticks[0])) if len(ticks) > 1 else 1.0
-    grey = any(not point.reference for point in plot.points)
-    values = [
-        {
-            **{"series": point.line, "level": point.at, "score": point.mean.value, "text": point.text},
-            **{
-                "low": drawn_interval(point.mean)[0],
-                "high": drawn_interval(point.mean)[1],
-                "interval": drawn_interval(point.mean)[0] is not None,
-            },
-            "open": point.is_open,
-        }
-        for point in plot.points
-    ]
-    tick_values = thin_ticks(ticks, grid.width // _TICK)
+    margin = max(1.0, 0.04 * (ticks[-1] - ticks[0])) if len(ticks) > 1 else 1.0  # in levels
+    has_models = any(not point.reference for point in plot.points)
+    values: list[dict[str, Any]] = []
+    for point in plot.points:
+        interval_low, interval_high = drawn_interval(point.mean)
+        values.append(
+            {
+                **{"series": point.line, "level": point.at, "score": point.mean.value, "text": point.text},
+                **{"low": interval_low, "high": interval_high, "interval": interval_low is not None},
+                "open": point.is_open,
+            }
+        )
+    tick_values = thin_ticks(ticks, grid.width // _TICK_WIDTH)
     x = quantitative(
         "level",
         title=None,
-        scale={"domain": [ticks[0] - pad, ticks[-1] + pad], "nice": False},
+        scale={"domain": [ticks[0] - margin, ticks[-1] + margin], "nice": False},
         axis={"values": tick_values, "format": "d", "grid": False},
     )
     axis = percent_axis(plot.metric, tickCount=3)
     y = quantitative("score", title=None, scale={"domain": [low, high], "nice": False}, axis=axis)
-    band, has_open = len(ticks) > _MOST_STROKES, any(point.is_open for point in plot.points)
+    has_bands = len(ticks) > _MOST_TICKS_WITH_STROKES
+    has_open = any(point.is_open for point in plot.points)
     panels: list[Spec] = []
-    for number, first_point in enumerate(lines):
-        plain = first_point.reference and grey
-        colour, ink = line_colours(first_point.colour, plain)
+    for number, first_point in enumerate(first_points):
+        is_plain = first_point.reference and has_models
+        colour, ink = line_colours(first_point.colour, is_plain)
         layers = [
-            *(_other_lines_layers(first_point.line) if len(lines) <= grid.most_behind else []),
-            *_line_layers(first_point.line, colour, band=band, dashed=plain, has_open=has_open),
+            *(_other_lines_layers(first_point.line) if len(first_points) <= grid.most_behind else []),
+            *_line_layers(first_point.line, colour, band=has_bands, dashed=is_plain, has_open=has_open),
             *_heading_layers(first_point.label, ink, grid),
         ]
-        under = {"title": plot.across} if number + grid.columns >= len(lines) else {}  # the last one of a column
-        for one in layers:
-            one["encoding"] = {"x": {**x, **under}, "y": y, **one["encoding"]}
+        is_last_of_column = number + grid.columns >= len(first_points)
+        x_title = {"title": plot.across} if is_last_of_column else {}
+        for panel_layer in layers:
+            panel_layer["encoding"] = {"x": {**x, **x_title}, "y": y, **panel_layer["encoding"]}
         panels.append({"width": grid.width, "height": grid.height, "layer": layers})
-    better = direction_text(plot.metric)
-    title = {"text": better, "anchor": "start", "fontSize": grid.font, "fontWeight": "normal", "color": "var(--soft)"}
+    direction = direction_text(plot.metric)
+    title = {
+        "text": direction,
+        "anchor": "start",
+        "fontSize": grid.font,
+        "fontWeight": "normal",
+        "color": "var(--soft)",
+    }
     return compose(
-        **({"title": {**title, "offset": 14}} if better else {}),
+        **({"title": {**title, "offset": 14}} if direction else {}),
         data={"values": values},
         concat=panels,
         columns=grid.columns,
@@ -379,27 +417,29 @@ def _first_points_by_rank(points: Sequence[Point]) -> list[Point]:
 
 
 def _other_lines_layers(line: int) -> list[Spec]:
+    """Return the layer of all lines but the one with this number, in grey."""
     mark = {"type": "line", "strokeWidth": 1, "color": "var(--rule-strong)", "opacity": 0.55}
     return [layer(mark, None, f"datum.series != {line}", detail=nominal("series"))]
 
 
 def _line_layers(line: int, colour: str, *, band: bool, dashed: bool, has_open: bool) -> list[Spec]:
-    where = f"datum.series == {line}"
-    spread: Spec = {"type": "area", "opacity": 0.2} if band else {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5}
+    """Return the layers of the line with this number: its intervals, the line itself, and its points."""
+    is_of_line = f"datum.series == {line}"
+    interval: Spec = {"type": "area", "opacity": 0.2} if band else {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5}
     stroke = {"type": "line", "strokeWidth": 2, "color": colour, **({"strokeDash": DASHED} if dashed else {})}
-    dot = {"size": 10 if band else 26, "color": colour}
+    point = {"size": 10 if band else 26, "color": colour}
     return [
-        layer({**spread, "color": colour}, None, where, "datum.interval", **interval_ends("y")),
-        layer(stroke, None, where),
-        *point_layers(dot, {"description": nominal("text")}, where, has_open=has_open),
+        layer({**interval, "color": colour}, None, is_of_line, "datum.interval", **interval_ends("y")),
+        layer(stroke, None, is_of_line),
+        *point_layers(point, {"description": nominal("text")}, is_of_line, has_open=has_open),
     ]
 
 
 def _heading_layers(label: str, ink: str, grid: Grid) -> list[Spec]:
     """Return the name above a panel: whole, in as many lines as it needs."""
     lines = wrap_label(label, grid.letters)
-    step = grid.font * 1.2
+    line_height = grid.font * 1.2
     return [
-        heading_layer(text, fontWeight=600, color=ink, dy=-11 - step * (len(lines) - 1 - number))
+        heading_layer(text, fontWeight=600, color=ink, dy=-11 - line_height * (len(lines) - 1 - number))
         for number, text in enumerate(lines)
     ]

@@ -34,9 +34,8 @@ from waybench.results.stats import CONFIDENCE
 
 _FLAT = ChartShape(WIDE.width, 240, WIDE.font, WIDE.letters)
 _FLAT_NARROW = ChartShape(NARROW.width, 240, NARROW.font, NARROW.letters)
-_ALONE = ChartShape(
-    300, 190, 13, 12
-)  # one size for wide and narrow pages: a line alone needs no room, and there are many
+# Of a chart with one line, on wide and narrow pages: it needs little space, and there are many.
+_SMALL = ChartShape(300, 190, 13, 12)
 _PANELS = " Each player has a panel of its own, on the same axes."
 OPEN = (
     " An open mark lacks the results of some attempts; its line spans what the score would be if all of them were "
@@ -54,12 +53,11 @@ def level_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "")
     if presentation.metrics and len({estimate.level for estimate in _without_teacher(estimates)}) < 2:
         return []
     divided = chart_sets(estimates, env.items.public_key)
-    notes = [divided.note(presentation)] + [""] * len(divided.sets)
-    return [
-        figure
-        for chart_set, note in zip(divided.sets, notes, strict=False)
-        for figure in _level_chart(view, chart_set, model, note)
-    ]
+    charts: list[Chart] = []
+    for number, chart_set in enumerate(divided.sets):
+        note = "" if number else divided.note(presentation)  # the first caption says what is left out
+        charts += _level_chart(view, chart_set, model, note)
+    return charts
 
 
 def step_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "") -> list[Chart]:
@@ -67,24 +65,16 @@ def step_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "") 
     env = view.env
     charts: list[Chart] = []
     for chart_set in chart_sets(estimates, env.items.public_key).sets:
-        for level, estimates_drawn in sorted(
-            group_by(_without_teacher(chart_set.estimates), lambda estimate: estimate.level or 0).items()
-        ):
-            charts += _example_chart(view, level, estimates_drawn, chart_set, model)
-        for (level, examples), estimates_drawn in sorted(
-            group_by(
-                _estimates_with_curves(chart_set), lambda estimate: (estimate.level or 0, estimate.group.examples)
-            ).items(),
-            key=lambda pair: pair[0],
-        ):
-            charts += curve_charts(
-                view,
-                level,
-                examples,
-                estimates_drawn,
-                _name_parts(view, estimates_drawn, model, chart_set.name),
-                chart_set=chart_set,
-            )
+        by_level = group_by(_without_teacher(chart_set.estimates), lambda estimate: estimate.level or 0)
+        for level in sorted(by_level):
+            charts += _example_chart(view, level, by_level[level], chart_set, model)
+        by_level_and_examples = group_by(
+            _estimates_with_curves(chart_set), lambda estimate: (estimate.level or 0, estimate.group.examples)
+        )
+        for level, examples in sorted(by_level_and_examples):
+            estimates_drawn = by_level_and_examples[level, examples]
+            name_parts = _name_parts(view, estimates_drawn, model, chart_set.name)
+            charts += curve_charts(view, level, examples, estimates_drawn, name_parts, chart_set=chart_set)
     return charts
 
 
@@ -102,13 +92,14 @@ def omission_notes(
     """
     env, presentation = view.env, view.presentation
     divided = chart_sets(estimates, env.items.public_key)
-    texts = [note] if (note := divided.note(presentation)) and not by_level else []
-    curved = [estimate for chart_set in divided.sets for estimate in chart_set.estimates if estimate.curves]
-    drawn_curves = [
-        estimate for chart_set in divided.sets for estimate in _estimates_with_curves(chart_set) if estimate.curves
-    ]
-    if len(drawn_curves) < len(curved):
-        guided = any(estimate.guided for estimate in drawn_curves)
+    note = divided.note(presentation)
+    texts = [note] if note and not by_level else []
+    n_curves, drawn_estimates = 0, list[Estimate]()
+    for chart_set in divided.sets:
+        n_curves += sum(bool(estimate.curves) for estimate in chart_set.estimates)
+        drawn_estimates += [estimate for estimate in _estimates_with_curves(chart_set) if estimate.curves]
+    if len(drawn_estimates) < n_curves:
+        guided = any(estimate.guided for estimate in drawn_estimates)
         which = "in play without a teacher" if guided else "with more in-context examples"
         texts.append(f"Not shown here: curves by step {which}. They are on the results pages of each model.")
     return texts
@@ -117,7 +108,7 @@ def omission_notes(
 def _estimates_with_curves(chart_set: ChartSet) -> list[Estimate]:
     """Return the estimates whose curves by step are drawn: those with a teacher, or else with the fewest examples.
 
-    Without a teacher an episode's steps are its own: its curve is on the page of results, unless there are no others.
+    If there is a teacher, curves without one are on the pages of results alone: there each episode has other steps.
     """
     return [estimate for estimate in chart_set.estimates if estimate.guided] or _fewest_examples(
         _without_teacher(chart_set.estimates)
@@ -130,20 +121,19 @@ def _without_teacher(estimates: Iterable[Estimate]) -> list[Estimate]:
 
 def _fewest_examples(estimates: Iterable[Estimate]) -> list[Estimate]:
     """Return the estimates with the fewest examples among those that differ in the number of examples alone."""
-    same = group_by(estimates, lambda estimate: (estimate.group.without_option(EXAMPLES), estimate.level))
-    return [
-        estimate
-        for alike in same.values()
-        for estimate in alike
-        if estimate.group.examples == min(other.group.examples for other in alike)
-    ]
+    by_other_settings = group_by(estimates, lambda estimate: (estimate.group.without_option(EXAMPLES), estimate.level))
+    fewest: list[Estimate] = []
+    for alike in by_other_settings.values():
+        fewest_examples = min(estimate.group.examples for estimate in alike)
+        fewest += [estimate for estimate in alike if estimate.group.examples == fewest_examples]
+    return fewest
 
 
 def _level_chart(view: TaskView, chart_set: ChartSet, model: str, note: str) -> list[Chart]:
-    """Return the chart of the score by level as a list; [] without points."""
+    """Return the chart of the score by level as a list; [] without points. `note` ends the caption."""
     env, presentation = view.env, view.presentation
-    free = _without_teacher(chart_set.estimates)
-    estimates = _fewest_examples(free)
+    without_teacher = _without_teacher(chart_set.estimates)
+    estimates = _fewest_examples(without_teacher)
     headline = headline_spec(env, guided=False)
     plot = Plot(
         points_by_level(estimates, headline),
@@ -151,15 +141,16 @@ def _level_chart(view: TaskView, chart_set: ChartSet, model: str, note: str) -> 
         presentation.level.capitalize(),
     )
     label = f"{headline.metric.title} by {presentation.level} for each model; the same numbers are in the task's tables"
-    more = " Each player is shown with the fewest in-context examples that it was given." * (len(estimates) < len(free))
-    more += " Episodes with a teacher are not shown; they have separate tables." * (
-        len(free) < len(chart_set.estimates)
-    )
+    remarks = ""
+    if len(estimates) < len(without_teacher):
+        remarks += " Each player is shown with the fewest in-context examples that it was given."
+    if len(without_teacher) < len(chart_set.estimates):
+        remarks += " Episodes with a teacher are not shown; they have separate tables."
     article, level = with_article(presentation.level).partition(" ")[::2]
     caption = (
         f"{metric_heading(headline.metric)}, by {presentation.level}: the mean over {presentation.items}"
         f"{' of the best attempt' if env.scoring.best_of else ''}, with its {_INTERVAL}."
-        f"{chart_set.caption(presentation)}{more} "
+        f"{chart_set.caption(presentation)}{remarks} "
         f"{article.capitalize()} {level} without a point was not run, or has no result or no defined score."
         f"{note and f' {note}'}"
     )
@@ -212,36 +203,36 @@ def curve_charts(
         examples: Their number of in-context examples.
         estimates: Estimates with a teacher, or without one.
         name_parts: Parts of the files' names that distinguish charts of one kind, the readable part first.
-        chart_set: The set of items that they are of, where a page has several.
+        chart_set: The set of items that the estimates are of, where a page has several.
     """
     env, presentation = view.env, view.presentation
     guided = ", with a teacher" if any(estimate.guided for estimate in estimates) else ""
     with_examples = f", with {plural(examples, 'in-context example')}" if examples else ""
-    other = chart_set.caption(presentation) if chart_set and chart_set.name else ""
+    set_text = chart_set.caption(presentation) if chart_set and chart_set.name else ""
     charts: list[Chart] = []
     for series in env.scoring.series:
         metric = with_observed_bounds(as_metric(series), estimates)
         window = step_window(estimates, metric)
         plot = Plot(points_by_step(estimates, metric, window), metric, "Step", bands=True)
         means = "" if window == 1 else f", means over {window} steps"
-        what = f"{series.title} by step{means}, {presentation.level} {level}{guided}{with_examples}"
-        free = "" if guided else " Episodes that end early are missing from the later steps."
-        shown_as = (
+        content = f"{series.title} by step{means}, {presentation.level} {level}{guided}{with_examples}"
+        early_ends = "" if guided else " Episodes that end early are missing from the later steps."
+        meaning = (
             f"the mean over the episodes that have the step, with its {_INTERVAL} as a band."
             if window == 1
             else "with so few episodes single steps say little, so each point is the mean over several."
         )
-        caption = f"{what}: {shown_as}{free}{other}"
+        caption = f"{content}: {meaning}{early_ends}{set_text}"
         if plot.points:
             name = chart_name(view, name_parts, f"{series.name} by step {level}{guided}{with_examples}")
-            charts.append(_responsive_chart(name, plot, what, caption, _FLAT, _FLAT_NARROW))
+            charts.append(_responsive_chart(name, plot, content, caption, _FLAT, _FLAT_NARROW))
     return charts
 
 
 def _name_parts(view: TaskView, estimates: Sequence[Estimate], model: str, set_name: str = "") -> list[str]:
     """Return the parts of a chart's name that distinguish it from others of its kind."""
-    apart = estimates[0].group.separate_by if estimates and not model else ()
-    return [model or view.env.id, *apart, *([set_name] if set_name else [])]
+    separate_by = estimates[0].group.separate_by if estimates and not model else ()
+    return [model or view.env.id, *separate_by, *([set_name] if set_name else [])]
 
 
 def chart_name(view: TaskView, name_parts: Sequence[str], content: str) -> str:
@@ -252,18 +243,19 @@ def chart_name(view: TaskView, name_parts: Sequence[str], content: str) -> str:
         name_parts: Texts that distinguish charts of one kind, the readable part first.
         content: A short text on what the chart shows.
     """
-    id = view.env.id
-    task = "" if name_parts[0] == id else f" {id}"
-    return slug(f"{name_parts[0]}{task} {content}", json.dumps([*name_parts, id, content]))
+    env_id = view.env.id
+    task = "" if name_parts[0] == env_id else f" {env_id}"
+    return slug(f"{name_parts[0]}{task} {content}", json.dumps([*name_parts, env_id, content]))
 
 
 def _responsive_chart(
     name: str, plot: Plot, label: str, caption: str, wide: ChartShape = WIDE, narrow: ChartShape = NARROW
 ) -> Chart:
     """Return the chart of a plot, with a narrow version or a panel for each line where it needs them."""
-    caption += OPEN * any(point.is_open for point in plot.points)
+    if any(point.is_open for point in plot.points):
+        caption += OPEN
     if len({point.line for point in plot.points}) == 1:
-        return Chart.from_specs(name, label, caption, chart_spec(plot, _ALONE))
+        return Chart.from_specs(name, label, caption, chart_spec(plot, _SMALL))
     if is_crowded(plot):
         specs = (panels_spec(plot, grid) for grid in (WIDE_GRID, NARROW_GRID))
         return Chart.from_specs(name, label, f"{caption}{_PANELS}", *specs)

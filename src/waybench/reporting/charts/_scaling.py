@@ -34,15 +34,16 @@ from waybench.results.results._groups import distinguishing_settings
 from waybench.results.stats import CONFIDENCE
 
 _FONT = 12
-_HIGH = 300  # of the plot, in pixels
-_PADDING = 24  # left and right of the points
-_LETTERS = 28
-_MOST_LEVELS = 3  # with more, the score of all levels is drawn if it has one, and the horizon
-_SHARE = 0.5  # of the horizon that is drawn
+_WIDTHS = 640, 280  # of the plot on wide and on narrow pages, in pixels
+_HEIGHT = 300  # of the plot, in pixels
+_PADDING = 24  # pixels left and right of the points
+_LONGEST_LABEL = 28  # characters
+_MOST_LEVELS = 3  # of more levels, only the score over all levels and the horizon are drawn
+_HORIZON_SHARE = 0.5  # success rate at the horizon that is drawn
 
 
 class _Mark(NamedTuple):
-    """One model's score or horizon."""
+    """One model's score or horizon with its interval, and as text; an open mark lacks the results of attempts."""
 
     group: RunKey
     value: float
@@ -53,7 +54,7 @@ class _Mark(NamedTuple):
 
 
 class _Quantity(NamedTuple):
-    """A fact about models that scores are drawn against."""
+    """A fact about models that scores are drawn against; `axis` is the encoding of the x axis for Vega-Lite."""
 
     name: str
     title: str
@@ -98,30 +99,43 @@ def scaling_charts(
     curves: Sequence[SuccessCurve],
     models: Mapping[str, ModelFacts],
 ) -> list[Chart]:
-    """Return the charts of scores and horizons by the models' sizes and dates; each needs two different ones."""
+    """Return the charts of a task's scores and horizons against the models' sizes and release dates.
+
+    A chart is left out if fewer than two different sizes, or dates, of models are known.
+
+    Args:
+        view: The task.
+        estimates: Its estimates by level.
+        totals: Its estimates over all levels.
+        curves: Its success curves with their horizons.
+        models: Facts about models, by their names in the logs.
+    """
     env, presentation = view.env, view.presentation
     if not models:
         return []
     charts: list[Chart] = []
-    for chart_set in chart_sets([estimate for estimate in estimates if not estimate.guided], env.items.public_key).sets:
-        groups = {estimate.group for estimate in chart_set.estimates}
+    without_teacher = [estimate for estimate in estimates if not estimate.guided]
+    for chart_set in chart_sets(without_teacher, env.items.public_key).sets:
         by_level = group_by(chart_set.estimates, lambda estimate: estimate.level)
-        few = len(by_level) <= _MOST_LEVELS
-        set_totals = [total for total in totals if total.group in groups]
-        levels = by_level.items() if few else [(None, set_totals)]
-        for level, level_estimates in sorted(levels, key=lambda pair: pair[0] or 0):
-            at = f"{presentation.level} {level}" if level is not None else f"all {presentation.levels}"
-            charts += _score_charts(view, level_estimates, at, models, chart_set.name)
+        if len(by_level) <= _MOST_LEVELS:
+            for level, level_estimates in sorted(by_level.items(), key=lambda pair: pair[0] or 0):
+                levels = f"{presentation.level} {level}" if level is not None else f"all {presentation.levels}"
+                charts += _score_charts(view, level_estimates, levels, models, chart_set.name)
+        else:
+            groups = {estimate.group for estimate in chart_set.estimates}
+            set_totals = [total for total in totals if total.group in groups]
+            charts += _score_charts(view, set_totals, f"all {presentation.levels}", models, chart_set.name)
     return charts + _horizon_charts(view, curves, models)
 
 
 def _score_charts(
     view: TaskView,
     estimates: Sequence[Estimate],
-    at: str,
+    levels: str,
     models: Mapping[str, ModelFacts],
     set_name: str,
 ) -> list[Chart]:
+    """Return the charts of the score against size and date; `levels` and `set_name` say what the estimates are of."""
     env, presentation = view.env, view.presentation
     headline = headline_spec(env, guided=False)
     metric = with_observed_bounds(headline.metric, estimates)
@@ -132,14 +146,16 @@ def _score_charts(
             lost = lost_text(mean.lost, headline.metric)
             text = mean_text(mean.value, headline.metric) + (f" ({lost})" if lost else "")
             marks.append(_Mark(estimate.group, mean.value, *drawn_interval(mean), text, mean.lost is not None))
-    title = f"{metric_heading(headline.metric)}, {at}"
-    what = f"{title}: the mean over {presentation.items}, with its {100 * CONFIDENCE:.0f} % interval"
+    content = (
+        f"{metric_heading(headline.metric)}, {levels}: the mean over {presentation.items}, "
+        f"with its {100 * CONFIDENCE:.0f} % interval"
+    )
     low, high = metric.bounds
     scale = {"nice": True, "zero": False} if low is None or high is None else {"domain": [low, high], "nice": False}
-    title = f"{metric.title}, {direction_text(metric)}".strip(", ")
+    title = f"{metric.title}, {direction_text(metric)}".strip(", ")  # no direction, no comma
     y_axis = {"title": title, "scale": scale, "axis": percent_axis(metric, tickCount=5)}
     name_parts = [env.id, *(estimates[0].group.separate_by if estimates else ()), *([set_name] if set_name else [])]
-    return _charts_by_size_and_date(view, marks, models, f"{metric.name} {at}", what, y_axis, name_parts)
+    return _charts_by_size_and_date(view, marks, models, f"{metric.name} {levels}", content, y_axis, name_parts)
 
 
 def _horizon_charts(
@@ -147,26 +163,26 @@ def _horizon_charts(
     curves: Iterable[SuccessCurve],
     models: Mapping[str, ModelFacts],
 ) -> list[Chart]:
+    """Return the charts of the 50 % horizon on the first axis against size and date; [] without an axis."""
     env, presentation = view.env, view.presentation
     axis = env.difficulty.axes[0] if env.difficulty.axes else None
     if axis is None:
         return []
-    reached = [
-        horizon for curve in curves if curve.axis == axis.name for horizon in curve.horizons if horizon.share == _SHARE
-    ]
-    marks = [
-        _Mark(horizon.group, horizon.value, horizon.low, horizon.high, f"{horizon.value:.3g}", horizon.lost is not None)
-        for horizon in reached
-        if horizon.value is not None
-    ]
-    what = (
+    marks: list[_Mark] = []
+    for curve in curves:
+        for horizon in curve.horizons:
+            value = horizon.value
+            if curve.axis == axis.name and horizon.share == _HORIZON_SHARE and value is not None:
+                is_open = horizon.lost is not None
+                marks.append(_Mark(horizon.group, value, horizon.low, horizon.high, f"{value:.3g}", is_open))
+    content = (
         f"The 50 % horizon by {axis.title.lower()}, the difficulty at which a single attempt succeeds at half of the "
         f"{presentation.items}, with its 90 % interval; players whose horizon is outside the difficulties tested "
         "are not drawn"
     )
     y_axis = {"title": f"50 % horizon, {axis.title.lower()}", "scale": {"nice": True, "zero": False}}
-    apart = marks[0].group.separate_by if marks else ()
-    return _charts_by_size_and_date(view, marks, models, "horizon", what, y_axis, [env.id, *apart])
+    separate_by = marks[0].group.separate_by if marks else ()
+    return _charts_by_size_and_date(view, marks, models, "horizon", content, y_axis, [env.id, *separate_by])
 
 
 def _charts_by_size_and_date(
@@ -174,24 +190,34 @@ def _charts_by_size_and_date(
     marks: Sequence[_Mark],
     models: Mapping[str, ModelFacts],
     name: str,
-    what: str,
+    content: str,
     y_axis: Mapping[str, Any],
     name_parts: Sequence[str],
 ) -> list[Chart]:
-    """Return the charts of one score, by model size and by date of release; `y_axis` is what Vega-Lite takes."""
+    """Return the charts of marks against size and date, each if models have two different ones.
+
+    Args:
+        view: The task.
+        marks: The scores or horizons of models.
+        models: Facts about models, by their names in the logs.
+        name: The part of the files' names that says what is drawn.
+        content: What is drawn, as the caption begins.
+        y_axis: "title", "scale" and "axis" of the scores for Vega-Lite.
+        name_parts: Parts of the files' names that distinguish charts of one kind (`chart_name`).
+    """
     charts: list[Chart] = []
     for quantity in (_SIZE, _DATE):
         data = _chart_data(marks, models, quantity)
         if len({row["at"] for row in data}) < 2:
-            continue
+            continue  # points above each other show no trend
         against = "number of parameters, on a logarithmic axis" if quantity is _SIZE else "date of release"
-        caption = f"{what}. Against the models' {against}; a line joins the models of one series."
+        caption = f"{content}. Against the models' {against}; a line joins the models of one series."
         caption += OPEN * any(row["open"] for row in data)
         wide, narrow = (
             scaling_spec(
                 _with_label_positions(data, quantity, y_axis, width), quantity.title, quantity.axis, y_axis, width
             )
-            for width in (640, 280)
+            for width in _WIDTHS
         )
         charts.append(
             Chart.from_specs(chart_name(view, name_parts, f"{name} by {quantity.name}"), caption, caption, wide, narrow)
@@ -200,7 +226,7 @@ def _charts_by_size_and_date(
 
 
 def reached_charts(view: TaskView, reached: Mapping[RunKey, Sequence[tuple[int, float]]]) -> list[Chart]:
-    """Return the chart of the difficulty reached with the tokens of an attempt as a list; [] if nothing is known.
+    """Return the chart of the difficulty reached with the tokens of an attempt as a list; [] without groups.
 
     `reached` has the rising pairs of tokens and difficulty of each group (`reached_by_tokens`).
     """
@@ -209,22 +235,22 @@ def reached_charts(view: TaskView, reached: Mapping[RunKey, Sequence[tuple[int, 
     axis, names = view.env.difficulty.axes[0], short_labels(reached)
     data = [
         {
-            **{"series": one_line(names[group], 60), "label": "", "at": tokens, "score": at, "position": -1},
+            **{"series": one_line(names[group], 60), "label": "", "at": tokens, "score": difficulty, "position": -1},
             **{"low": None, "high": None, "interval": False, "open": False, "number": number},
-            "text": f"{one_line(names[group], 60)}: {axis.title.lower()} {at:g} with {tokens:,} tokens",
+            "text": f"{one_line(names[group], 60)}: {axis.title.lower()} {difficulty:g} with {tokens:,} tokens",
         }
         for number, (group, points) in enumerate(reached.items())
-        for tokens, at in points
+        for tokens, difficulty in points
     ]
     caption = (
         f"{axis.title} reached by tokens spent: the greatest {axis.title.lower()} at which an attempt was a success "
         "with at most so many tokens in its replies, with reasoning, on a logarithmic axis. A line ends at the most "
         "tokens that a model spent on an attempt."
     )
-    up = {"title": f"{axis.title} reached", "scale": {"nice": True, "zero": False}}
+    y_axis = {"title": f"{axis.title} reached", "scale": {"nice": True, "zero": False}}
     wide, narrow = (
-        scaling_spec(data, "Tokens of an attempt", _SIZE.axis, up, width, interpolate="step-after")
-        for width in (640, 280)
+        scaling_spec(data, "Tokens of an attempt", _SIZE.axis, y_axis, width, interpolate="step-after")
+        for width in _WIDTHS
     )
     first = next(iter(reached))
     name = chart_name(view, [view.env.id, *first.separate_by], f"{axis.name} reached by tokens")
@@ -232,34 +258,36 @@ def reached_charts(view: TaskView, reached: Mapping[RunKey, Sequence[tuple[int, 
 
 
 def _chart_data(marks: Sequence[_Mark], models: Mapping[str, ModelFacts], quantity: _Quantity) -> list[dict[str, Any]]:
-    with_facts = [(mark, models[mark.group.model]) for mark in marks if mark.group.model in models]
-    placed = [(mark, model, at) for mark, model in with_facts if (at := quantity.get(model)) is not None]
-    bare = [replace(mark.group, model="", embedded=False) for mark, _, _ in placed]
-    lines: dict[str, int] = {}
+    """Return the data of `scaling_spec` but the positions of labels, line by line; marks without the fact are left out.
+
+    A line joins the models of a series that have the same settings.
+    """
+    marks_with_facts = [
+        (mark, model, x)
+        for mark in marks
+        if (model := models.get(mark.group.model)) is not None and (x := quantity.get(model)) is not None
+    ]
+    settings_of_marks = [replace(mark.group, model="", embedded=False) for mark, _, _ in marks_with_facts]
+    line_numbers: dict[str, int] = {}
     data: list[dict[str, Any]] = []
-    for (mark, model, at), group in zip(placed, bare, strict=True):
+    for (mark, model, x), settings in zip(marks_with_facts, settings_of_marks, strict=True):
         name = model.name or mark.group.model.rpartition("/")[2]
-        line = one_line(", ".join([model.series or name, *distinguishing_settings(group, bare)]), 60)
+        differences = distinguishing_settings(settings, settings_of_marks)
+        line = one_line(", ".join([model.series or name, *differences]), 60)
         data.append(
             {
-                **{"series": line, "label": one_line(name, _LETTERS), "at": at, "score": mark.value},
+                **{"series": line, "label": one_line(name, _LONGEST_LABEL), "at": x, "score": mark.value},
                 **{"low": mark.low, "high": mark.high, "interval": mark.low is not None and mark.high is not None},
                 "text": f"{one_line(name, 60)} ({line}): {mark.text}",
                 "open": mark.is_open,
-                "number": lines.setdefault(line, len(lines)),
+                "number": line_numbers.setdefault(line, len(line_numbers)),
             }
         )
     return sorted(data, key=lambda row: (row["number"], row["at"]))
 
 
 class _Position(NamedTuple):
-    """Where a label is, from its point, in pixels.
-
-    Attributes:
-        dx: To the right.
-        dy: Down.
-        align: Which of its ends is there.
-    """
+    """The position of a label: its end `align` is `dx` pixels to the right of its point, and its middle `dy` below."""
 
     dx: int
     dy: int
@@ -279,8 +307,8 @@ _POSITIONS = (
     _Position(0, -28, "center"),
     _Position(0, 30, "center"),
 )
-_LETTER = 0.56  # mean width of a letter, in font sizes
-_POINT = 5  # half the width of a point
+_LETTER_WIDTH = 0.56  # mean width of a letter, in font sizes
+_POINT_RADIUS = 5  # in pixels
 
 
 def _with_label_positions(
@@ -288,40 +316,38 @@ def _with_label_positions(
 ) -> list[dict[str, Any]]:
     """Return the data with the position of each label ("position", an index of `_POSITIONS`).
 
-    A label has the first position at which it covers no point and no other label and is not cut off; where there is
-    none, it is left out (-1): the point's description and the tables name the model.
+    A label has the first position at which it covers no other point and no other label and is not cut off; without such
+    a position, it is left out (-1): the point's description and the tables name the model.
 
-    Args:
-        data: The models.
-        quantity: What the chart is drawn against.
-        y_axis: Title and scale of the score.
-        width: Of the plot, in pixels.
+    `width` is that of the plot, in pixels.
     """
-    ats = [row["at"] for row in data]
-    across = [math.log(at) if quantity is _SIZE else float(date.fromisoformat(at).toordinal()) for at in ats]
+    xs = [
+        math.log(row["at"]) if quantity is _SIZE else float(date.fromisoformat(row["at"]).toordinal()) for row in data
+    ]
     values = [end for row in data for end in (row["low"], row["score"], row["high"]) if end is not None]
     low, high = y_axis["scale"].get("domain") or (min(values), max(values))
     points = [
         (
-            _PADDING + (width - 2 * _PADDING) * (x - min(across)) / ((max(across) - min(across)) or 1),
-            _HIGH * (1 - (row["score"] - low) / ((high - low) or 1)),
+            _PADDING + (width - 2 * _PADDING) * (x - min(xs)) / ((max(xs) - min(xs)) or 1),
+            _HEIGHT * (1 - (row["score"] - low) / ((high - low) or 1)),
         )
-        for row, x in zip(data, across, strict=True)
+        for row, x in zip(data, xs, strict=True)
     ]
-    taken = [Box(x - _POINT, y - _POINT, x + _POINT, y + _POINT) for x, y in points]
+    occupied = [Box(x - _POINT_RADIUS, y - _POINT_RADIUS, x + _POINT_RADIUS, y + _POINT_RADIUS) for x, y in points]
     labelled: list[dict[str, Any]] = []
-    for row, (x, y), point_box in zip(data, points, tuple(taken), strict=True):
-        free = -1
+    for row, (x, y), point_box in zip(data, points, tuple(occupied), strict=True):
+        free_position = -1
         for number, position in enumerate(_POSITIONS):
-            wide, middle = _LETTER * _FONT * len(row["label"]), y + position.dy
-            start = x + position.dx - {"left": 0.0, "center": wide / 2, "right": wide}[position.align]
-            box = Box(start, middle - 0.6 * _FONT, start + wide, middle + 0.6 * _FONT)
+            label_width, middle = _LETTER_WIDTH * _FONT * len(row["label"]), y + position.dy
+            left = x + position.dx - {"left": 0.0, "center": label_width / 2, "right": label_width}[position.align]
+            # A line of text is 1.2 font sizes high.
+            box = Box(left, middle - 0.6 * _FONT, left + label_width, middle + 0.6 * _FONT)
             is_inside = box.left >= 0 and box.right <= width + _PADDING
-            if is_inside and not any(box.overlaps(other) for other in taken if other != point_box):
-                taken.append(box)
-                free = number
+            if is_inside and not any(box.overlaps(other) for other in occupied if other != point_box):
+                occupied.append(box)
+                free_position = number
                 break
-        labelled.append({**row, "position": free})
+        labelled.append({**row, "position": free_position})
     return labelled
 
 
@@ -338,11 +364,11 @@ def scaling_spec(
 
     Args:
         data: The models: "series", "label", "at", "score", "low", "high", "interval", "text", "number", "position".
-        title: What the axis across is.
+        title: The title of the x axis.
         x_axis: Type, scale and axis of "at".
-        y_axis: Title and scale of "score", and its axis where that has other labels.
-        width: Of the plot, in pixels.
-        interpolate: How lines go from point to point; "" for straight ones.
+        y_axis: Title and scale of "score", and its axis unless that has the usual labels.
+        width: Width of the plot, in pixels.
+        interpolate: Vega-Lite's interpolation from point to point; "" for straight lines.
     """
     lines = list(dict.fromkeys(row["series"] for row in data))
     config = legend_config(_FONT, labelLimit=width - 40, columns=max(1, width // 180))
@@ -366,11 +392,11 @@ def scaling_spec(
             has_open=any(row["open"] for row in data),
         ),
     ]
-    for look in (halo_mark(4), {"color": "var(--soft)"}):  # all halos are below all labels
+    for appearance in (halo_mark(4), {"color": "var(--soft)"}):  # all halos are below all labels
         for number, position in enumerate(_POSITIONS):
             if any(row["position"] == number for row in data):
-                mark = {"type": "text", "fontSize": _FONT, "baseline": "middle", **position._asdict(), **look}
+                mark = {"type": "text", "fontSize": _FONT, "baseline": "middle", **position._asdict(), **appearance}
                 layers.append(layer(mark, None, f"datum.position === {number}", y=y, text=nominal("label")))
-    for one in layers:
-        one["encoding"] = {"x": x, **one["encoding"]}
-    return specification(width, _HIGH, data={"values": list(data)}, layer=layers, config=config)
+    for chart_layer in layers:
+        chart_layer["encoding"] = {"x": x, **chart_layer["encoding"]}
+    return specification(width, _HEIGHT, data={"values": list(data)}, layer=layers, config=config)

@@ -31,7 +31,7 @@ def nominal(field: str, **properties: Any) -> Spec:
 
 
 def layer(mark: Spec, values: Sequence[Mapping[str, Any]] | None = None, *conditions: str, **encoding: Spec) -> Spec:
-    """Return a layer with a mark for each value, by default of the chart's data, that meets all conditions."""
+    """Return a layer with a mark for each value that meets all conditions; None stands for the chart's own values."""
     data: Spec = {} if values is None else {"data": {"values": list(values)}}
     transform: Spec = {"transform": [{"filter": condition} for condition in conditions]} if conditions else {}
     return {**data, **transform, "mark": mark, "encoding": encoding}
@@ -47,8 +47,8 @@ def point_layers(mark: Spec, encoding: Spec, *conditions: str, has_open: bool) -
 
     Args:
         mark: Size and colour of a point.
-        encoding: What its place, colour and description are taken from.
-        *conditions: Conditions on the data.
+        encoding: The fields of the data for its position, colour and description.
+        *conditions: Conditions that the data of a point meet.
         has_open: Whether some point is open.
     """
     filled = {"type": "point", "filled": True, "opacity": 1, **mark}
@@ -56,8 +56,8 @@ def point_layers(mark: Spec, encoding: Spec, *conditions: str, has_open: bool) -
         return [layer(filled, None, *conditions, **encoding)]
     outline = {**filled, "filled": False, "fill": "var(--page)", "strokeWidth": 1.8}
     return [
-        layer(look, None, *conditions, condition, **encoding)
-        for condition, look in (("!datum.open", filled), ("datum.open", outline))
+        layer(point_mark, None, *conditions, condition, **encoding)
+        for condition, point_mark in (("!datum.open", filled), ("datum.open", outline))
     ]
 
 
@@ -91,23 +91,29 @@ def percent_axis(metric: Metric, **axis: Any) -> Spec:
 
 
 def soft_text(size: int) -> Spec:
-    """Return the colours and sizes of the labels and titles of axes or legends."""
+    """Return the colours and font size, in pixels, of the labels and titles of axes or legends."""
     return {"labelColor": "var(--soft)", "titleColor": "var(--soft)", "labelFontSize": size, "titleFontSize": size}
 
 
 def axis_config(size: int, *, padding: int = 8, **text: Any) -> Spec:
-    """Return the colours and sizes of a chart's axes and texts."""
+    """Return the Vega-Lite configuration of a chart's axes and texts, `size` and `padding` in pixels."""
     axis = {
         **{**soft_text(size), "titleFontWeight": "normal", "titlePadding": padding},
         **{"gridColor": "var(--rule)", "domainColor": "var(--rule-strong)", "tickColor": "var(--rule-strong)"},
     }
     axis_y = {"domain": False, "ticks": False, "labelPadding": padding}
-    words = {"fontSize": size, "baseline": "middle", **text}
-    return {"view": {"stroke": None}, "axis": axis, "axisY": axis_y, "text": words}
+    text_marks = {"fontSize": size, "baseline": "middle", **text}
+    return {"view": {"stroke": None}, "axis": axis, "axisY": axis_y, "text": text_marks}
 
 
 def legend_config(size: int, *, has_grid: bool = True, **legend: Any) -> Spec:
-    """Return the colours and sizes of the text of a chart with a legend above it."""
+    """Return the Vega-Lite configuration of a chart with a legend above it.
+
+    Args:
+        size: Font size of the axes and the legend, in pixels.
+        has_grid: Whether the chart has grid lines, which are then in the colour of the page's rules.
+        **legend: Further properties of the legend.
+    """
     grid = {"gridColor": "var(--rule)"} if has_grid else {}
     return {
         "view": {"stroke": None},

@@ -52,25 +52,25 @@ class Leader:
         group: Model, task and settings.
         model_page: File name of the model's page.
         page: File name of the page of its results.
-        differs: The settings in which it differs from others at this task, in words.
+        differs: The settings that distinguish the group from others at this task, in words.
         family: The family's name.
         title: The environment's title.
-        apart: Settings that keep its scores out of others' tables, in words.
+        apart: The settings for which the task has tables of its own, in words.
         metric: The name of the score's metric, with its unit.
-        interval: Its interval, as text.
-        unbounded: The bound that the score lacks, as "no lower bound"; "" if it has both.
-        normalised: The score between floor (0) and ceiling (100) with its interval, as text; "" if these are its own
-            bounds.
-        part: The score between the metric's bounds, from 0 (worst) to 1; None if it has none.
+        interval: The score's interval, or why there is none, as text.
+        unbounded: The bound that the metric lacks, as "no lower bound"; "" if it has both.
+        normalised: The score between floor (0) and ceiling (100) with its interval, as text; "" if these are the
+            metric's bounds.
+        part: The score between the metric's bounds, from 0 (worst) to 1; None if the metric lacks a bound.
         note: Which levels the score covers, if other models were given others; "" otherwise.
-        lost: The attempts that the score lacks, and what it would be with them; None for none. It has no rank then.
+        lost: The attempts that the score lacks, and what it would be with them; None for none. Then there is no rank.
         horizon: The horizon on the environment's first axis, or on that of a search along an option.
         counts: The title of the horizon's axis; "" without a horizon.
-        success: What counts as success for it, and the horizons of players that know nothing; "" without a horizon.
+        success: What counts as success for the horizon, and the horizons of players that know nothing; "" without one.
         solved: Share of attempts that are solved, in per cent.
         outcomes: The share of each of `OUTCOMES` in the replies that had to name an action, in per cent.
         tokens: Tokens for each solved item.
-        cost: Dollars for each solved item; below it, those of all attempts.
+        cost: Dollars for each solved item; below, the dollars of all attempts.
     """
 
     group: RunKey
@@ -155,20 +155,21 @@ def leader_rows(
 
     Args:
         estimates: All estimates by level.
-        totals: Those over all levels.
+        totals: The estimates over all levels.
         pages: File names of the groups' pages.
         model_pages: File names of the models' pages.
-        horizons: The groups' horizons, each on the axis that stands for it (`headline_horizons`).
-        only: A model, if only its rows are wanted.
-        searched: Groups whose items were chosen by a search for a horizon, from their own results: a mean over such
-            items means nothing, so that their rows have a horizon and no score.
+        horizons: The groups' horizons, each on the group's main axis (`headline_horizons`).
+        only: The model whose rows are wanted; None for all models.
+        searched: Groups whose items a search for a horizon chose by their own results. A mean over such items means
+            nothing, so that their rows have a horizon and no score.
     """
     total_of = {total.group: total for total in totals}
     lines: list[Leader] = []
     by_task = group_by(estimates, lambda estimate: (estimate.group.env, estimate.group.separate_by))
-    for task in sorted(by_task, key=lambda task: (presentation_of(task[0]).title, task)):
-        groups = rank_by_merit(by_task[task])
-        levels = task_levels(by_task[task])
+    for env, separate_by in sorted(by_task, key=lambda task: (presentation_of(task[0]).title, task)):
+        task_estimates = by_task[env, separate_by]
+        groups = rank_by_merit(task_estimates)
+        levels = task_levels(task_estimates)
         for group, by_level in groups.items():
             if only is None or group.model == only:
                 line = _leader_row(total_of[group], by_level, levels, horizons.get(group))
@@ -183,17 +184,24 @@ def leader_rows(
 
 
 def _leader_row(
-    total: Estimate, by_level: Mapping[int, Estimate], levels: Sequence[int], horizon: Horizon | None
+    total: Estimate, by_level: Mapping[int, Estimate], task_levels: Sequence[int], horizon: Horizon | None
 ) -> Leader:
+    """Return the row of a group, without its pages and what distinguishes it from other groups.
+
+    `by_level` has its estimate at each level that it was given, and `task_levels` all levels of the task.
+    """
     group, env = total.group, registry.load(total.group.env)
     headline = headline_spec(env, total.guided)
-    known_mean, lost = headline.mean(total), headline.lost_attempts(total)
-    mean, note = _overall_score(known_mean, by_level, levels, headline.metric)
+    mean_of_levels_played = headline.mean(total)
+    mean, note = _overall_score(mean_of_levels_played, by_level, task_levels, headline.metric)
     metric = with_observed_bounds(headline.metric, [total])
-    lost = lost if mean is None else mean.lost
-    ends = lost_text(lost, metric) or ("" if total.guided else total.few_items) or interval_text(mean, metric)
-    missing_bounds = [side for side, end in zip(("lower", "upper"), metric.bounds, strict=True) if end is None]
-    solved = value_notes([percent_interval_text(total.solved)] if total.lost else [], "flag")
+    lost = headline.lost_attempts(total) if mean is None else mean.lost
+    interval = lost_text(lost, metric)
+    if not interval and not total.guided:  # with a teacher, the score is that of a series and not of items
+        interval = total.few_items
+    interval = interval or interval_text(mean, metric)
+    missing_bounds = [side for side, bound in zip(("lower", "upper"), metric.bounds, strict=True) if bound is None]
+    solved_notes = value_notes([percent_interval_text(total.solved)] if total.lost else [], "flag")
     cost = total.per_solved_item(total.cost)
     return Leader(
         group=group,
@@ -206,9 +214,10 @@ def _leader_row(
             order=None if lost or mean is None else mean.value,
             mark=lost_mark(lost),
         ),
-        interval=ends,
-        unbounded=f"no {' or '.join(missing_bounds)} bound" if missing_bounds and ends and not lost else "",
-        normalised=_normalised_text(total, metric) if mean is known_mean else "",
+        interval=interval,
+        unbounded=f"no {' or '.join(missing_bounds)} bound" if missing_bounds and interval and not lost else "",
+        # Floor and ceiling are those of the levels played.
+        normalised=_normalised_text(total, metric) if mean is mean_of_levels_played else "",
         part=mean_quality(mean, metric),
         note=note,
         lost=lost,
@@ -216,7 +225,7 @@ def _leader_row(
         horizon=horizon_cell(horizon),
         counts=find_axis(env.id, horizon.axis).title.lower() if horizon else "",
         success=horizon_context(horizon) if horizon else "",
-        solved=replace(_percent_cell(total.solved.value if total.solved else None), notes=solved),
+        solved=replace(_percent_cell(total.solved.value if total.solved else None), notes=solved_notes),
         outcomes=[
             _percent_cell(total.outcomes.get(str(name), 0.0) if total.action_replies else None) for name in OUTCOMES
         ],
@@ -231,6 +240,7 @@ def _leader_row(
 
 
 def _without_scores(line: Leader) -> Leader:
+    """Return a row without what is a mean over items, for items that were chosen by their results."""
     texts = {"interval": "", "unbounded": "", "normalised": "", "note": ""}
     return replace(line, score=TableCell(NOTHING), solved=TableCell(NOTHING), part=None, lost=None, **texts)
 
@@ -238,7 +248,10 @@ def _without_scores(line: Leader) -> Leader:
 def _overall_score(
     mean: IntervalEstimate | None, by_level: Mapping[int, Estimate], all_levels: Sequence[int], metric: Metric
 ) -> tuple[IntervalEstimate | None, str]:
-    """Return the score over all levels, and a note on levels that only other models were given."""
+    """Return the score over all levels, and a note on levels that only other models were given.
+
+    A ladder that ended early counts as 0 at the levels after it, if 0 is the worst score.
+    """
     levels, coverage = sorted(by_level), level_coverage(list(by_level.values()), all_levels)
     if mean is None or levels == list(all_levels):
         return mean, ""
@@ -246,7 +259,7 @@ def _overall_score(
     level_range = (
         f"{presentation.levels} {levels[0]} to {levels[-1]}" if len(levels) > 1 else f"{presentation.level} {levels[0]}"
     )
-    share = coverage.share
+    share = coverage.share  # of the levels that count; below 1, the others count as 0
     if share == 1 or metric.better != "higher" or metric.low != 0:
         return mean, f"{level_range} only"
     if coverage.is_partial:
@@ -258,7 +271,7 @@ def _overall_score(
 
 
 def _normalised_text(total: Estimate, metric: Metric) -> str:
-    """Return the normalised score, from 0 (floor) to 100 (ceiling), unless these are the metric's own bounds."""
+    """Return the normalised score, from 0 (floor) to 100 (ceiling); "" if floor and ceiling are the metric's bounds."""
 
     def format_score(value: float) -> str:
         return f"{100 * value:.0f}".replace("-", "−")
@@ -272,12 +285,10 @@ def _normalised_text(total: Estimate, metric: Metric) -> str:
     if score.is_below_floor:
         return BELOW_FLOOR
     ends = known_ends(mean, bounds=(0, 1))
-    # No line ends within the brackets.
-    return (
-        format_score(mean.value)
-        if ends is None
-        else f"{format_score(mean.value)} ({format_score(ends[0])}\u00a0–\u00a0{format_score(ends[1])})"
-    )
+    if ends is None:
+        return format_score(mean.value)
+    low, high = map(format_score, ends)
+    return f"{format_score(mean.value)} ({low}\u00a0–\u00a0{high})"  # no-break spaces
 
 
 def _percent_cell(share: float | None) -> TableCell:
@@ -291,7 +302,7 @@ def _plain_number_cell(value: float | None) -> TableCell:
 def leader_tables(rows: Leaders, *, alone: bool = False) -> list[Table]:
     """Return the table of models, with a row for each at each task, and the table of reference players.
 
-    With `alone`, all rows are of one model, whose name is left out.
+    A table without rows is left out. With `alone`, all rows are of one model, whose name is left out.
     """
     tables: list[Table] = []
     for id, title, lines in (
@@ -299,14 +310,15 @@ def leader_tables(rows: Leaders, *, alone: bool = False) -> list[Table]:
         ("references", "Reference players, not models", rows.references),
     ):
         if lines:
+            is_first = not tables  # the first table explains the columns of both
             table = Table.from_columns(
                 _leader_columns(rows, alone),
                 lines,
                 choice=lambda line: line.family,
                 id=id,
                 title="Tasks" if alone else title,
-                caption=(Note(_FLOORS if tables else _ABOUT),),
-                help=() if tables else list(_caption_notes(rows)),
+                caption=(Note(_ABOUT if is_first else _FLOORS),),
+                help=list(_column_notes(rows)) if is_first else (),
                 kind="leaders scores",
                 choose="Family",
             )
@@ -321,7 +333,8 @@ _ABOUT = (
 _FLOORS = "Floor and ceiling of each task."
 
 
-def _caption_notes(rows: Leaders) -> Iterator[Note]:
+def _column_notes(rows: Leaders) -> Iterator[Note]:
+    """Yield notes on what the columns and marks of the tables mean, as far as rows have them."""
     if rows.has_horizons:
         yield Note(
             "Horizon: the difficulty at which a single attempt succeeds at half of the items, with its 90 % interval. "
@@ -355,17 +368,17 @@ def _caption_notes(rows: Leaders) -> Iterator[Note]:
 
 
 def _leader_columns(rows: Leaders, alone: bool) -> list[TableColumn[Leader]]:
+    """Return the columns of the tables; with `alone`, without that of models, whose settings are below the task."""
+
     def model_header(line: Leader) -> TableCell:
         cell = model_cell(line.group.model, line.differs, is_sortable=True)
         return replace(cell, link=f"models/{line.model_page}")
 
     def task_cell(line: Leader) -> TableCell:
-        settings, kind = ((*line.apart, *line.differs), "") if alone else (line.apart, "name")
+        settings = (*line.apart, *line.differs) if alone else line.apart
+        kind = "" if alone else "name"  # alone, it is the row's header
         lines = (*setting_notes(settings), *value_notes([line.metric]))
         return TableCell(line.title, link=f"results/{line.page}", order=line.title, notes=lines, kind=kind)
-
-    def outcome_column(number: int) -> TableColumn[Leader]:
-        return TableColumn(f"{OUTCOMES[number].capitalize()}, %", lambda line: line.outcomes[number], is_optional=True)
 
     return [
         TableColumn("Model", model_header, is_shown=not alone),
@@ -375,7 +388,10 @@ def _leader_columns(rows: Leaders, alone: bool) -> list[TableColumn[Leader]]:
         TableColumn("Horizon", _horizon_cell, is_shown=rows.has_horizons),
         TableColumn("Items", lambda line: line.items),
         TableColumn("Solved, %", lambda line: line.solved),
-        *map(outcome_column, range(len(OUTCOMES))),
+        *(
+            TableColumn(f"{outcome.capitalize()}, %", lambda line, i=index: line.outcomes[i], is_optional=True)
+            for index, outcome in enumerate(OUTCOMES)
+        ),
         TableColumn("Errors", lambda line: error_cell(line.errors), is_optional=True),
         TableColumn("Tokens per solved", lambda line: line.tokens, is_optional=True),
         TableColumn("Cost per solved", lambda line: line.cost, is_shown=rows.has_costs),
@@ -383,6 +399,7 @@ def _leader_columns(rows: Leaders, alone: bool) -> list[TableColumn[Leader]]:
 
 
 def _score_cell(line: Leader) -> TableCell:
+    """Return a row's score with its interval and remarks below."""
     lines = (
         *value_notes([line.interval], "flag" if line.lost else "interval"),
         *value_notes([NO_RANK.partition(":")[0]] if line.lost else [], "flag"),

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp
 from waybench.core import UsageError
 from waybench.reporting.view._app import LiveSite, site_application
 
-Logs = dict[Path, tuple[int, int]]
+LogStates = dict[Path, tuple[int, int]]  # size in bytes, and modification time in nanoseconds
 
 
 class BuildOutcome(NamedTuple):
@@ -29,7 +29,7 @@ class BuildOutcome(NamedTuple):
     Attributes:
         notes: Lines for the terminal.
         problem: Why there is no new site; "" if there is one.
-        empty: Whether that is because there is nothing to show yet.
+        empty: Whether there is no site since there are no episodes yet.
     """
 
     notes: tuple[str, ...] = ()
@@ -37,21 +37,21 @@ class BuildOutcome(NamedTuple):
     empty: bool = False
 
 
-_FORMS = ("*.eval", "*.jsonl", "*.jsonl.gz")  # of logs, and of records
+_LOG_PATTERNS = ("*.eval", "*.jsonl", "*.jsonl.gz")
 
 
-def log_states(folders: Iterable[Path]) -> Logs:
-    """Return the size and modification time of each log and file of records in some folders, in any depth."""
-    logs: Logs = {}
+def log_states(folders: Iterable[Path]) -> LogStates:
+    """Return the size and modification time of each log and file of records in folders, at any depth, or of files."""
+    states: LogStates = {}
     for folder in folders:
-        files = [folder] if os.path.isfile(folder) else [p for form in _FORMS for p in folder.rglob(form)]
-        for path in files:
+        is_file = os.path.isfile(folder)
+        for path in [folder] if is_file else [p for pattern in _LOG_PATTERNS for p in folder.rglob(pattern)]:
             try:
                 status = path.stat()
-            except OSError:  # it was there a moment ago
+            except OSError:  # deleted since it was found
                 continue
-            logs[path] = (status.st_size, status.st_mtime_ns)
-    return logs
+            states[path] = (status.st_size, status.st_mtime_ns)
+    return states
 
 
 @contextmanager
@@ -60,11 +60,11 @@ def block_interrupts() -> Generator[None, None, None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    original_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, original_mask)
 
 
 def ignore_interrupts() -> None:
@@ -89,43 +89,45 @@ async def rebuild_on_change(
 ) -> None:
     """Build the site now, and again whenever its logs have changed or a replay without a page is opened.
 
-    It goes on until it is cancelled.
+    This goes on until it is cancelled.
 
     Args:
-        build: Builds the site; it is pickled and called in another process, so that a long build holds up nothing here
-            and can be ended at any time.
+        build: Builds the site; it is pickled and called in another process, so that a long build does not hold up the
+            server and can be ended at any time.
         site: The site, whose waiting page shows the outcome.
         folders: Where the logs are.
         every: Seconds between two checks of the logs, but at least as many as the last build took.
         tell: Receives lines for the terminal; lines of the previous build are not repeated.
     """
-    built: Logs | None = None
-    called = anyio.Event()
-    site.call = lambda: anyio.from_thread.run_sync(called.set)
+    built_states: LogStates | None = None
+    replay_opened = anyio.Event()
+    site.call = lambda: anyio.from_thread.run_sync(replay_opened.set)
     printed: set[str] = set()
     while True:
         pause = every
-        there = await to_thread.run_sync(log_states, folders)
-        wanted, called = site.wanted, anyio.Event()
-        if there != built or wanted != site.built:
-            built, began = there, anyio.current_time()
-            outcome = await _build_in_process(partial(build, replays=wanted) if wanted else build)
-            site.built = wanted
+        states = await to_thread.run_sync(log_states, folders)
+        wanted_replays, replay_opened = site.wanted, anyio.Event()
+        if states != built_states or wanted_replays != site.built:
+            built_states, began = states, anyio.current_time()
+            outcome = await _build_in_process(partial(build, replays=wanted_replays) if wanted_replays else build)
+            site.built = wanted_replays
             pause = max(every, anyio.current_time() - began)
             _update_waiting_page(outcome, site)
-            lines = [*outcome.notes, *([] if outcome.empty or not outcome.problem else [f"Error: {outcome.problem}"])]
+            lines = list(outcome.notes)
+            if outcome.problem and not outcome.empty:
+                lines.append(f"Error: {outcome.problem}")
             for line in lines:
                 if line not in printed:
                     tell(line)
             printed = set(lines)
         with anyio.move_on_after(pause):
-            await called.wait()
+            await replay_opened.wait()
 
 
 async def _build_in_process(build: Callable[[], BuildOutcome]) -> BuildOutcome:
+    """Build the site in another process, which is started if there is none yet."""
     try:
-        # Ctrl-C reaches every process of a terminal. The one that builds is started here if there is none yet; it is
-        # not to speak of it, and ends when this one does.
+        # Ctrl-C reaches every process of a terminal; the other one ends with this one, without a traceback.
         with block_interrupts():
             await to_process.run_sync(ignore_interrupts)
         return await to_process.run_sync(build_or_report_bug, build, cancellable=True)
@@ -143,7 +145,7 @@ def _update_waiting_page(outcome: BuildOutcome, site: LiveSite) -> None:
 
 ADDRESS = "127.0.0.1"
 DEFAULT_PORT = 7575
-_NEXT = 20  # ports that are tried after the default one
+_N_PORTS_TRIED = 20  # from the default port on
 
 
 def open_listener(port: int | None = None) -> socket.socket:
@@ -153,13 +155,13 @@ def open_listener(port: int | None = None) -> socket.socket:
         port: Its port, 0 for any free one; by default 7575, or the next free one after it.
 
     Raises:
-        UsageError: If it cannot be had.
+        UsageError: If the port is not available.
     """
     if port is None:
-        for candidate in range(DEFAULT_PORT, DEFAULT_PORT + _NEXT):
+        for candidate in range(DEFAULT_PORT, DEFAULT_PORT + _N_PORTS_TRIED):
             with suppress(OSError):
                 return _bind(candidate)
-        return _bind(0)
+        return _bind(0)  # none of them is free: the system chooses a port
     try:
         return _bind(port)
     except OSError as error:
@@ -167,9 +169,11 @@ def open_listener(port: int | None = None) -> socket.socket:
 
 
 def _bind(port: int) -> socket.socket:
+    """Return a socket that listens on a port, 0 for any free one; raise OSError if the port is taken."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        if os.name == "posix":  # elsewhere it would share the port with whoever has it
+        # So that the port is free again at once after a server ended; on Windows, two servers would share a port.
+        if os.name == "posix":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((ADDRESS, port))
         listener.listen()
@@ -220,9 +224,9 @@ def serve_application(
     """Serve an application until interrupted.
 
     Args:
-        app: What answers the requests, which come from this machine alone; see `Guard` and `Access`.
+        app: Answers the requests, which come from this machine alone; see `Guard` and `Access`.
         listener: Where requests come in; it is closed in the end.
-        *background: What runs beside the server, in the same event loop.
+        *background: Functions whose coroutines run beside the server, in the same event loop.
 
     Raises:
         KeyboardInterrupt: When the user ends it.
@@ -236,15 +240,15 @@ def serve_application(
             try:
                 await server.serve([listener])
             finally:
-                signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would only interrupt the clearing up
+                signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would only interrupt the shutdown
                 with anyio.CancelScope(shield=True):
                     await server.shutdown([listener])
 
-    before = signal.getsignal(signal.SIGINT)
+    original_handler = signal.getsignal(signal.SIGINT)
     try:
         anyio.run(run_server)
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, original_handler)
 
 
 def serve(
