@@ -4,7 +4,6 @@ Bars compare all players (MANGO, Figures 2, 5, 6, 8 and 9); points compare two o
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 from typing import Any, NamedTuple
 
 from waybench.core import Metric, Presentation, plural
@@ -38,20 +37,20 @@ ClusterValues = Mapping[RunKey, Mapping[str, Mapping[Cluster, ClusterValue]]]
 """Group -> metric -> cluster -> the metric's value there."""
 
 MOST_RIVALS = 3  # the best model is drawn against so many others
-_BAR = 24  # pixels
-_LETTERS = 30  # the longest name
-_NAMED = 6  # clusters of a panel that have their name beside them
+_BAR_HEIGHT = 24  # of a bar and its margin, in pixels
+_LONGEST_NAME = 30  # characters
+_MOST_NAMED = 6  # points of a panel that have the name of their cluster beside them
 _FONT = 12
 _OUTLINE = {"filled": False, "fill": "var(--page)", "strokeWidth": 1.8}  # of a bar that lacks attempts
-
-
 _HEADING = {"dy": -14, "fontWeight": 600, "color": "var(--ink)"}
 _CONFIG = {key: part for key, part in axis_config(_FONT).items() if key != "axisY"}
 
 
 class _Layout(NamedTuple):
-    bars: int  # width of a panel of bars, in pixels
-    square: int  # width and height of a panel of points
+    """Measures of a chart: the widths of a panel of bars and of a square panel of points in pixels, and columns."""
+
+    bars: int
+    square: int
     columns: int
 
 
@@ -75,7 +74,10 @@ def panel_charts(
     total_of: Mapping[RunKey, Estimate],
     values: ClusterValues,
 ) -> list[Chart]:
-    """Return the charts that a presentation declares as `panels`, of metrics that the environment has."""
+    """Return the charts that a presentation declares as `panels`, of metrics that the environment has.
+
+    `ordered` has the groups, the best first, and `values` those of `panel_values`.
+    """
     env, presentation = view.env, view.presentation
     by_name = {metric.name: metric for metric in env.scoring.metrics}
     charts: list[Chart] = []
@@ -103,7 +105,7 @@ def _bar_chart(
     """Return the bars of the groups' means, a panel for each metric; None without any mean."""
     env, presentation = view.env, view.presentation
     names = _distinct_names(short_labels(groups))
-    # Each cluster has the same weight, as in the paper; where items are independent, each item has.
+    # Each cluster has the same weight, as in the paper; where items are independent, each item has the same.
     by_cluster = any(total_of[group].macro for group in groups)
     means = {
         (group, metric.name): mean
@@ -114,24 +116,25 @@ def _bar_chart(
     if not means:
         return None
     drawn_groups = [group for group in groups if any((group, metric.name) in means for metric in metrics)]
-    grey = any(not group.embedded for group in drawn_groups)
+    has_models = any(not group.embedded for group in drawn_groups)
     colours = colour_numbers([group.model for group in drawn_groups])
     bars = {
         metric.name: [
-            _bar_values(names[group], colour, grey and group.embedded, metric, means.get((group, metric.name)))
+            _bar_values(names[group], colour, has_models and group.embedded, metric, means.get((group, metric.name)))
             for group, colour in zip(drawn_groups, colours, strict=True)
         ]
         for metric in metrics
     }
-    over = presentation.clusters if by_cluster else presentation.items
+    units = presentation.clusters if by_cluster else presentation.items
     titles = ", ".join(metric.title.lower() for metric in metrics)
-    whose = f" of set {one_line(key, 40)}" if key else ""
+    set_text = f" of set {one_line(key, 40)}" if key else ""
     label = f"{title} of each player: {titles}"
     caption = (
-        f"{title} of each player{whose}: the mean over {over}, with its {100 * CONFIDENCE:.0f} % interval over "
-        f"{over}. Each player's {presentation.items} are those that it was given. No bar: the score is not defined."
+        f"{title} of each player{set_text}: the mean over {units}, with its {100 * CONFIDENCE:.0f} % interval over "
+        f"{units}. Each player's {presentation.items} are those that it was given. No bar: the score is not defined."
     )
-    caption += OPEN * any(mean.lost for mean in means.values())
+    if any(mean.lost for mean in means.values()):
+        caption += OPEN
     name = chart_name(view, [env.id, *groups[0].separate_by, *([key] if key else [])], f"{title} bars")
     wide, narrow = (bar_spec(bars, metrics, layout) for layout in (_WIDE, _NARROW))
     return Chart.from_specs(name, label, caption, wide, narrow)
@@ -142,7 +145,7 @@ def _bar_values(name: str, colour: int, is_grey: bool, metric: Metric, mean: Int
     low, high = drawn_interval(mean) if mean else (None, None)
     interval = interval_text(mean, metric) if mean else ""
     text = mean_text(mean.value if mean else None, metric)
-    if mean and metric.bounds == (0, 1):  # as the axis has it
+    if mean and metric.bounds == (0, 1):  # the axis is in per cent, too
         interval, text = percent_interval_text(mean), f"{percent_text(mean.value)}%"
     return {
         **{"player": name, "value": mean.value if mean else None, "low": low, "high": high, "label": text},
@@ -159,55 +162,55 @@ def bar_spec(
     """Return a panel of bars for each metric as a Vega-Lite specification.
 
     Args:
-        bars: By the metric's name: "player", "value", "low", "high", "at" (where the label stands), "label", "text",
-            "open" and "colour"; the same players in the same order for each.
+        bars: By the metric's name, the data of the bars: "player", "value", "low", "high", "at" (the position of the
+            label), "label", "text", "open" and "colour"; the same players in the same order for each metric.
         metrics: The metrics, in the order of the panels.
-        layout: Measures.
+        layout: Measures of the chart.
     """
     names = [bar["player"] for bar in bars[metrics[0].name]]
-    room = round(0.6 * _FONT * max(len(name) for name in names))
+    names_width = round(0.6 * _FONT * max(len(name) for name in names))  # a letter is 0.6 font sizes wide
     panels: list[Spec] = []
     for number, metric in enumerate(metrics):
         values = bars[metric.name]
-        beside = {"labelLimit": room, "minExtent": room, "ticks": False, "domain": False}
-        named = number % layout.columns == 0
-        y = nominal("player", sort=names, title=None, axis=beside if named else None)
+        name_axis = {"labelLimit": names_width, "minExtent": names_width, "ticks": False, "domain": False}
+        is_first_column = number % layout.columns == 0
+        y = nominal("player", sort=names, title=None, axis=name_axis if is_first_column else None)
         # Bars begin at 0, also where a score has no lower bound.
         domain = metric_domain(metric, [0.0, *(bar[key] for bar in values for key in ("value", "low", "high"))])
-        across = {
+        value_axis = {
             "title": None,
             "scale": {"domain": domain, "nice": False},
             "axis": percent_axis(metric, tickCount=3),
         }
         colour = nominal("colour", scale=None, legend=None)
-        x = quantitative("value", **across)
+        x = quantitative("value", **value_axis)
         with_value = [bar for bar in values if bar["value"] is not None]
         with_interval = [bar for bar in with_value if bar["low"] is not None]
         title = metric.title + (f" ({better_text(metric)})" if metric.better == "lower" else "")
         layers = [
             *(
                 layer(
-                    {"type": "bar", "height": 0.62 * _BAR, "opacity": 0.85, **look},
+                    {"type": "bar", "height": 0.62 * _BAR_HEIGHT, "opacity": 0.85, **style},
                     [bar for bar in values if bar["open"] is is_open],
                     **{"x": x, "y": y, "color": colour, "description": nominal("text")},
                 )
-                for is_open, look in ((False, {}), (True, _OUTLINE))
+                for is_open, style in ((False, {}), (True, _OUTLINE))
                 if not is_open or any(bar["open"] for bar in values)
             ),
             layer(
                 {"type": "rule", "strokeWidth": 1.6, "color": "var(--ink)"},
                 with_interval,
                 y=y,
-                **interval_ends("x", **across),
+                **interval_ends("x", **value_axis),
             ),
             layer(
                 {"type": "text", "align": "left", "dx": 5, "color": "var(--soft)"},
                 with_value,
-                **{"x": quantitative("at", **across), "y": y, "text": nominal("label")},
+                **{"x": quantitative("at", **value_axis), "y": y, "text": nominal("label")},
             ),
             heading_layer(title, **_HEADING),
         ]
-        panels.append({"width": layout.bars, "height": _BAR * len(names), "layer": layers})
+        panels.append({"width": layout.bars, "height": _BAR_HEIGHT * len(names), "layer": layers})
     return compose(concat=panels, columns=layout.columns, spacing={"row": 40, "column": 46}, config=_CONFIG)
 
 
@@ -218,30 +221,32 @@ def _point_charts(
     ordered: Sequence[RunKey],
     values: ClusterValues,
 ) -> list[Chart]:
-    """Return charts of the best player against others, with a point for each cluster in which both have a score."""
+    """Return charts of the best player against others, with a point for each cluster in which both have a score.
+
+    Models are compared with models; a single model is compared with reference players.
+    """
     env, presentation = view.env, view.presentation
     charts: list[Chart] = []
-    for together in match_groups(ordered):
-        models = [group for group in together if not group.embedded]
-        compared = models if len(models) > 1 else together
-        names = _distinct_names(short_labels(compared))
-        for other in islice(compared[1:], MOST_RIVALS):
-            best = compared[0]
+    for matched_groups in match_groups(ordered):
+        models = [group for group in matched_groups if not group.embedded]
+        best, *others = models if len(models) > 1 else matched_groups
+        names = _distinct_names(short_labels([best, *others]))
+        for other in others[:MOST_RIVALS]:
             panels = {
                 metric.name: _cluster_points(values, best, other, metric, names, presentation) for metric in metrics
             }
             if not any(len(points) > 1 for points in panels.values()):
                 continue
-            what = f"{title} by {presentation.cluster}: {names[best]} against {names[other]}"
+            content = f"{title} by {presentation.cluster}: {names[best]} against {names[other]}"
             caption = (
-                f"{what}. Each point is one of the {presentation.clusters} in which both have a score, larger for more "
-                f"{presentation.items}; above the diagonal {names[best]} is {_direction_word(metrics)}."
+                f"{content}. Each point is one of the {presentation.clusters} in which both have a score, larger for "
+                f"more {presentation.items}; above the diagonal {names[best]} is {_direction_word(metrics)}."
             )
             axes = f"{names[other]} →", f"↑ {names[best]}"
             wide, narrow = (point_spec(panels, metrics, axes, layout) for layout in (_WIDE, _NARROW))
-            whose = [env.id, *best.separate_by, best.model, other.model, str(best.settings), str(other.settings)]
-            name = chart_name(view, whose, f"{title} by {presentation.cluster}")
-            charts.append(Chart.from_specs(name, what, caption, wide, narrow))
+            name_parts = [env.id, *best.separate_by, best.model, other.model, str(best.settings), str(other.settings)]
+            name = chart_name(view, name_parts, f"{title} by {presentation.cluster}")
+            charts.append(Chart.from_specs(name, content, caption, wide, narrow))
     return charts
 
 
@@ -258,12 +263,12 @@ def _cluster_points(
     presentation: Presentation,
 ) -> list[dict[str, Any]]:
     """Return a point for each cluster in which both groups have a value, as data of the chart."""
-    up, across = (values.get(group, {}).get(metric.name, {}) for group in (best, other))
+    best_values, other_values = (values.get(group, {}).get(metric.name, {}) for group in (best, other))
     points: list[dict[str, Any]] = []
-    for cluster in sorted(up.keys() & across.keys()):
-        first, second = up[cluster], across[cluster]
+    for cluster in sorted(best_values.keys() & other_values.keys()):
+        first, second = best_values[cluster], other_values[cluster]
         items = min(first.items, second.items)
-        name = one_line(cluster.name, _LETTERS)
+        name = one_line(cluster.name, _LONGEST_NAME)
         text = (
             f"{name}, {plural(items, presentation.item, presentation.items)}: {names[best]} "
             f"{mean_text(first.value, metric)}, {names[other]} {mean_text(second.value, metric)}"
@@ -281,34 +286,35 @@ def point_spec(
     """Return a panel of points for each metric, with its diagonal, as a Vega-Lite specification.
 
     Args:
-        points: By the metric's name: "cluster", "x", "y", "items" and "text".
+        points: By the metric's name, the data of the points: "cluster", "x", "y", "items" and "text".
         metrics: The metrics, in the order of the panels.
-        axes: Titles of the axes, the one across first.
-        layout: Measures.
+        axes: Titles of the x axis and the y axis.
+        layout: Measures of the chart.
     """
-    most = max((point["items"] for metric_points in points.values() for point in metric_points), default=1)
+    x_title, y_title = axes
+    most_items = max((point["items"] for metric_points in points.values() for point in metric_points), default=1)
     panels: list[Spec] = []
     for metric in metrics:
         metric_points = points[metric.name]
         low, high = metric_domain(metric, [point[key] for point in metric_points for key in ("x", "y")])
         # Points at the least and at the greatest value are not cut in half.
-        pad = 0.03 * (high - low)
-        scale = {"domain": [low - pad, high + pad], "nice": False}
+        margin = 0.03 * (high - low)
+        scale = {"domain": [low - margin, high + margin], "nice": False}
         ticks = percent_axis(metric, tickCount=5, grid=True)
-        x = quantitative("x", title=axes[0], scale=scale, axis=ticks)
-        y = quantitative("y", title=axes[1], scale=scale, axis=ticks)
-        size = quantitative("items", scale={"domain": [0, most], "range": [14, 110]}, legend=None)
-        ends = [{"x": low, "y": low}, {"x": high, "y": high}]
-        labels = _point_labels(metric_points, (low - pad, high + pad), layout.square)
+        x = quantitative("x", title=x_title, scale=scale, axis=ticks)
+        y = quantitative("y", title=y_title, scale=scale, axis=ticks)
+        size = quantitative("items", scale={"domain": [0, most_items], "range": [14, 110]}, legend=None)
+        diagonal_ends = [{"x": low, "y": low}, {"x": high, "y": high}]
+        labels = _point_labels(metric_points, (low - margin, high + margin), layout.square)
         diagonal = {"type": "line", "strokeWidth": 1.2, "strokeDash": DASHED, "color": "var(--soft)"}
         dot = {"type": "point", "filled": True, "color": "var(--c0)", "opacity": 0.6}
-        word = {"type": "text", "align": "left", "fontSize": _FONT - 1}
+        text_mark = {"type": "text", "align": "left", "fontSize": _FONT - 1}
         layers = [
-            layer(diagonal, ends, x=x, y=y),
+            layer(diagonal, diagonal_ends, x=x, y=y),
             layer(dot, metric_points, x=x, y=y, size=size, description=nominal("text")),
             *(
-                layer({**word, **look}, labels, x=x, y=y, text=nominal("label"))
-                for look in (halo_mark(3), {"color": "var(--soft)"})
+                layer({**text_mark, **style}, labels, x=x, y=y, text=nominal("label"))
+                for style in (halo_mark(3), {"color": "var(--soft)"})
             ),
             heading_layer(metric.title, **_HEADING),
         ]
@@ -319,30 +325,27 @@ def point_spec(
 def _point_labels(
     points: Sequence[Mapping[str, Any]], domain: tuple[float, float], side_pixels: int
 ) -> list[dict[str, Any]]:
-    """Return names for the points farthest from the diagonal, where there is room beside them."""
+    """Return data of the names of the points farthest from the diagonal, where there is room to their right or left."""
     low, high = domain
     positions = [
         ((point["x"] - low) / (high - low) * side_pixels, (high - point["y"]) / (high - low) * side_pixels)
         for point in points
     ]
-    taken: list[Box] = []
+    point_boxes = [Box(x - 4, y - 4, x + 4, y + 4) for x, y in positions]
+    label_boxes: list[Box] = []
     labels: list[dict[str, Any]] = []
-    for at in sorted(range(len(points)), key=lambda at: (-abs(points[at]["y"] - points[at]["x"]), at)):
-        x, y = positions[at]
-        wide = 0.58 * (_FONT - 1) * len(points[at]["cluster"])
-        for start in (x + 7, x - 7 - wide):
-            box = Box(start, y - 7, start + wide, y + 7)
-            clear = all(
-                not box.overlaps(Box(a - 4, b - 4, a + 4, b + 4))
-                for other, (a, b) in enumerate(positions)
-                if other != at
-            )
-            if clear and box.left >= 0 and box.right <= side_pixels and not any(box.overlaps(other) for other in taken):
-                taken.append(box)
-                by = low + start / side_pixels * (high - low)
-                labels.append({"x": by, "y": points[at]["y"], "label": points[at]["cluster"]})
+    for number in sorted(range(len(points)), key=lambda number: -abs(points[number]["y"] - points[number]["x"])):
+        x, y = positions[number]
+        other_boxes = [*point_boxes[:number], *point_boxes[number + 1 :], *label_boxes]
+        width = 0.58 * (_FONT - 1) * len(points[number]["cluster"])  # a letter is 0.58 font sizes wide
+        for left in (x + 7, x - 7 - width):
+            box = Box(left, y - 7, left + width, y + 7)
+            if box.left >= 0 and box.right <= side_pixels and not any(box.overlaps(other) for other in other_boxes):
+                label_boxes.append(box)
+                label_x = low + left / side_pixels * (high - low)
+                labels.append({"x": label_x, "y": points[number]["y"], "label": points[number]["cluster"]})
                 break
-        if len(labels) == _NAMED:
+        if len(labels) == _MOST_NAMED:
             break
     return labels
 
@@ -351,6 +354,6 @@ def _distinct_names(names: Mapping[RunKey, str]) -> dict[RunKey, str]:
     """Return names short enough to stand beside a chart, no two of them the same."""
     distinct: dict[RunKey, str] = {}
     for number, (group, name) in enumerate(names.items(), 1):
-        short = one_line(name, _LETTERS)
-        distinct[group] = short if short not in distinct.values() else f"{one_line(name, _LETTERS - 5)} [{number}]"
+        short = one_line(name, _LONGEST_NAME)
+        distinct[group] = short if short not in distinct.values() else f"{one_line(name, _LONGEST_NAME - 5)} [{number}]"
     return distinct

@@ -31,6 +31,7 @@ from waybench.results.stats import CONFIDENCE
 
 T = TypeVar("T")
 _NOT_RUN = TableCell("not run", kind="score absent")
+# Kind of row -> the title of its rows, and their class in the style sheet.
 _KINDS = {
     "model": ("", ""),
     "person": ("People", "people"),
@@ -45,63 +46,66 @@ def matrix_table(
     model_pages: Mapping[str, str],
 ) -> Table:
     """Return the matrix with a row for each model, its mean and ranks, and a column for each family."""
-    ranked = any(row.rank or row.lost for row in matrix.rows)
-    lacking = any(row.lost for row in matrix.rows)
-    n_families, numbers = len(matrix.families), {row.families for row in matrix.rows if row.mean}
-    partial = any(number < n_families for number in numbers)
-    gaps = any(cell.score and cell.score.interval is None for row in matrix.rows for cell in row.cells.values())
-    alike = partial and len(numbers) == 1  # then the caption says once what each row would say
+    has_ranks = any(row.rank or row.lost for row in matrix.rows)
+    has_lost_attempts = any(row.lost for row in matrix.rows)
+    n_families = len(matrix.families)
+    numbers_of_families = {row.families for row in matrix.rows if row.mean}
+    is_partial = any(number < n_families for number in numbers_of_families)
+    lacks_intervals = any(
+        cell.score and cell.score.interval is None for row in matrix.rows for cell in row.cells.values()
+    )
+    same_number = is_partial and len(numbers_of_families) == 1  # the caption says it once, and no row does
     caption = f"{SCALE} Small: the {100 * CONFIDENCE:.0f} % interval. A family’s score is the mean of its tasks."
-    if alike:
-        caption += f" Means are over the {numbers.copy().pop()} of {n_families} families with scores."
+    if same_number:
+        caption += f" Means are over the {min(numbers_of_families)} of {n_families} families with scores."
     caption += "".join(f" {note}." for note in matrix.order_notes)
     meaning = [
         "Mean: over the families with a score, each with the same weight. Its interval allows for maps that tasks "
         "share. Families are fixed, not a sample of families: the mean says nothing of other kinds of tasks.",
-        *(["Rows with more families come first; means over different families are not comparable."] * partial),
-        *(
-            [
-                "Rank: the best and the worst rank among models with scores in the same families and items that no "
-                "option makes easier or harder, or the same options. Two models differ if "
-                "the paired test on the items that both ran has p below 5 %, by Holm’s procedure over all pairs, "
-                "which have a table of their own."
-            ]
-            * ranked
-        ),
-        *(
-            [
-                f"{LOST} The mean of a row has the bounds that follow from them, and the ranks of the other rows are "
-                "among themselves."
-            ]
-            * lacking
-        ),
+    ]
+    if is_partial:
+        meaning.append("Rows with more families come first; means over different families are not comparable.")
+    if has_ranks:
+        meaning.append(
+            "Rank: the best and the worst rank among models with scores in the same families and items that no option "
+            "makes easier or harder, or the same options. Two models differ if the paired test on the items that both "
+            "ran has p below 5 %, by Holm’s procedure over all pairs, which have a table of their own."
+        )
+    if has_lost_attempts:
+        meaning.append(
+            f"{LOST} The mean of a row has the bounds that follow from them, and the ranks of the other rows are among "
+            "themselves."
+        )
+    meaning += [
         "“Below the floor”: the whole interval of a task is; it counts as 0.",
         "“–”: there is no normalised score, and the cell says why; the column’s title leads to the score itself. With "
         "too few items it is not certain that floor and ceiling differ.",
-        *([f"No interval and no rank: {NO_INTERVAL}. A family of few items says how many they are."] * gaps),
-        "Items that a search for a horizon chose are not in this table.",
     ]
+    if lacks_intervals:
+        meaning.append(f"No interval and no rank: {NO_INTERVAL}. A family of few items says how many they are.")
+    meaning.append("Items that a search for a horizon chose are not in this table.")
 
     def mean_score_cell(row: MatrixRow) -> TableCell:
-        several = not alike and row.mean and row.families < n_families
-        return _score_cell(row.mean, [f"{row.families} of {n_families} families"] if several else [])
+        says_number = not same_number and row.mean and row.families < n_families
+        return _score_cell(row.mean, [f"{row.families} of {n_families} families"] if says_number else [])
 
     def rank_cell(row: MatrixRow) -> TableCell:
         if row.why_no_rank:
             return TableCell(NOTHING, kind="score", notes=value_notes([row.why_no_rank], "flag"))
-        return TableCell("" if row.rank is None else " to ".join(dict.fromkeys(map(str, row.rank))), kind="score")
+        best_and_worst = dict.fromkeys(map(str, row.rank or ()))  # one number if they are the same
+        return TableCell(" to ".join(best_and_worst), kind="score")
 
     def family_cell(row: MatrixRow, family: Family) -> TableCell:
         cell = row.cells.get(family)
         if cell is None:
             return _NOT_RUN
-        link = f"results/{pages[cell.groups[0]]}" if len(cell.groups) == 1 else ""
+        link = f"results/{pages[cell.groups[0]]}" if len(cell.groups) == 1 else ""  # several tasks have no common page
         return _score_cell(cell.score, cell.notes, link, cell.why_none)
 
     columns: list[TableColumn[MatrixRow]] = [
         TableColumn("Model", lambda row: _model_cell(row.model, model_pages)),
         _labelled_column("Mean", mean_score_cell),
-        _labelled_column("Rank", rank_cell, is_shown=ranked),
+        _labelled_column("Rank", rank_cell, is_shown=has_ranks),
         *(
             _labelled_column(
                 short_title(family),
@@ -116,8 +120,8 @@ def matrix_table(
     groups: list[RowGroup] = []
     for (kind, options), rows in group_by(matrix.rows, lambda row: (row.kind, row.options)).items():
         title, group_kind = _KINDS[kind]
-        names = f"With easier or harder items: {'; '.join(options)}" if options else ""
-        groups.append(RowGroup(table_rows(columns, rows), " – ".join(filter(None, (title, names))), group_kind))
+        options_text = f"With easier or harder items: {'; '.join(options)}" if options else ""
+        groups.append(RowGroup(table_rows(columns, rows), " – ".join(filter(None, (title, options_text))), group_kind))
     return Table(
         columns=columns,
         groups=groups,
@@ -139,28 +143,24 @@ def pairs_table(matrix: Matrix, model_pages: Mapping[str, str]) -> Table | None:
         f"both ran, with its paired {100 * CONFIDENCE:.0f} % interval; levels that count as 0 beyond a ladder’s end "
         f"are in no pair. p is adjusted by Holm’s procedure over all pairs that can show a difference."
     )
-    rare = [RARE_EXTREMES_CAPTION] if any(pair.paired and pair.paired.omits_rare_extremes for pair in pairs) else []
+    captions = [caption]
+    if any(pair.paired and pair.paired.omits_rare_extremes for pair in pairs):
+        captions.append(RARE_EXTREMES_CAPTION)
     models: list[TableColumn[ModelPair]] = [
         TableColumn("A", lambda pair: _model_cell(pair.first, model_pages)),
         TableColumn("B", lambda pair: replace(_model_cell(pair.second, model_pages), kind="name"), "name"),
     ]
     return Table.from_columns(
+        # The first two declared columns are the models, which have links here.
         [*models, *(declared_column(column) for column in COLUMNS[2:] if column.heading)],
         pairs,
         id="model-pairs",
         title="Pairs of models",
-        caption=tuple(map(Note, [caption, *rare])),
+        caption=tuple(map(Note, captions)),
         kind="judged",
         summary=f"Pairs of models ({len(pairs)})",
         folded=True,
     )
-
-
-def _table_by_kind(columns: Iterable[TableColumn[T]], subjects: Mapping[str, Sequence[T]], **attributes: Any) -> Table:
-    """Return a table with the rows of models, people and reference players, as far as there are any."""
-    columns = [column for column in columns if column.is_shown]
-    groups = [RowGroup(table_rows(columns, of_kind), *_KINDS[kind]) for kind, of_kind in subjects.items()]
-    return Table(columns=columns, groups=groups, **attributes)
 
 
 def _labelled_column(heading: str, cell: Callable[[T], TableCell], **attributes: Any) -> TableColumn[T]:
@@ -174,9 +174,9 @@ def _labelled_column(heading: str, cell: Callable[[T], TableCell], **attributes:
 
 
 def _score_cell(score: Score | None, flags: Iterable[str], link: str = "", why_none: str = "") -> TableCell:
+    """Return a normalised score with its interval and flags below; a dash for None, with the reason `why_none`."""
     if score is None:
         return TableCell(NOTHING, kind="score", link=link, notes=value_notes([why_none], "why"))
-    ends = score.interval_text(" – ")
     lost = lost_text(score.lost, show=score_text)
     return TableCell(
         score_text(score.value),
@@ -184,7 +184,7 @@ def _score_cell(score: Score | None, flags: Iterable[str], link: str = "", why_n
         link=link,
         mark=lost_mark(score.lost),
         notes=(
-            *(value_notes([lost], "flag") if lost else value_notes([ends], "interval")),
+            *(value_notes([lost], "flag") if lost else value_notes([score.interval_text(" – ")], "interval")),
             *value_notes(flags, "flag"),
         ),
         part=None if lost else min(1.0, max(0.0, score.value / 100)),
@@ -194,7 +194,7 @@ def _score_cell(score: Score | None, flags: Iterable[str], link: str = "", why_n
 
 def horizon_matrix(
     matrix: Matrix,
-    leading: Mapping[RunKey, Horizon],
+    headline_horizon_of: Mapping[RunKey, Horizon],
     env_pages: Mapping[str, str],
     pages: Mapping[RunKey, str],
     model_pages: Mapping[str, str],
@@ -203,31 +203,33 @@ def horizon_matrix(
 
     Args:
         matrix: The matrix, for the order of its rows.
-        leading: The horizon that stands for each group.
+        headline_horizon_of: The horizon of each group on its main axis (`headline_horizons`).
         env_pages: Environment -> its page, from the site's root.
         pages: File names of the groups' pages.
         model_pages: File names of the models' pages.
     """
-    horizons = group_by(leading.values(), lambda horizon: (horizon.group.model, horizon.group.env, horizon.axis))
+    headline_horizons = headline_horizon_of.values()
+    horizons = group_by(headline_horizons, lambda horizon: (horizon.group.model, horizon.group.env, horizon.axis))
     tasks = sorted({(env, axis) for _, env, axis in horizons}, key=lambda task: (registry.load(task[0]).title, task))
     if not tasks:
         return None
-    played = group_by(
-        (group for row in matrix.rows for cell in row.cells.values() for group in cell.groups),
-        lambda group: (
-            group.model,
-            group.env,
-            next((axis.name for axis in registry.load(group.env).difficulty.axes), ""),
-        ),
-    )
+    groups_of_matrix = [group for row in matrix.rows for cell in row.cells.values() for group in cell.groups]
+
+    def model_and_task(group: RunKey) -> tuple[str, str, str]:
+        """Return a group's model, environment, and that environment's first axis, "" without one."""
+        axes = registry.load(group.env).difficulty.axes
+        return group.model, group.env, axes[0].name if axes else ""
+
+    played = group_by(groups_of_matrix, model_and_task)
     kinds = {row.model: row.kind for row in matrix.rows}
-    models: dict[str, list[str]] = {}
+    models_by_kind: dict[str, list[str]] = {}
     for model in [*kinds, *sorted({model for model, *_ in horizons} - kinds.keys())]:
         groups = [horizon.group for task in tasks for horizon in horizons.get((model, *task), [])]
         groups += [group for task in tasks for group in played.get((model, *task), [])]
         if groups:
+            # A model whose items were all chosen by searches is not in the matrix.
             kind = kinds.get(model) or ("reference" if groups[0].embedded else "model")
-            models.setdefault(kind, []).append(model)
+            models_by_kind.setdefault(kind, []).append(model)
 
     def horizon_of_task(model: str, task: tuple[str, str]) -> TableCell:
         return _horizon_cell(horizons.get((model, *task), []), played.get((model, *task), []), pages)
@@ -245,15 +247,15 @@ def horizon_matrix(
             for env, axis in tasks
         ),
     ]
-    by_task = group_by(leading.values(), lambda horizon: (horizon.group.env, horizon.axis))
+    by_task = group_by(headline_horizons, lambda horizon: (horizon.group.env, horizon.axis))
     caption = (
         "The difficulty at which a single attempt succeeds at half of the items, in the unit below each title; "
         "this is not a score. Small: the 90 % interval. “Above” and “below”: outside the difficulties that "
         "were tried."
     )
-    return _table_by_kind(
-        columns,
-        models,
+    return Table(
+        columns=columns,
+        groups=[RowGroup(table_rows(columns, models), *_KINDS[kind]) for kind, models in models_by_kind.items()],
         id="horizons",
         title="50 % horizons",
         caption=(Note(caption),),
@@ -274,8 +276,8 @@ def _model_cell(model: str, model_pages: Mapping[str, str]) -> TableCell:
 def _horizon_cell(horizons: Sequence[Horizon], played: Sequence[RunKey], pages: Mapping[RunKey, str]) -> TableCell:
     """Return the horizon of one model at one environment, or why there is none.
 
-    Of several, it is one that lies within the levels tested, and of these that from the most attempts: a ladder that
-    ended below the horizon only bounds it.
+    `played` has the groups of the model at the environment. Of several horizons, one within the levels tested is
+    preferred, then one with a value, then the one from the most attempts: a ladder that ended early only bounds it.
     """
     if not horizons and not played:
         return _NOT_RUN

@@ -15,11 +15,11 @@ from waybench.results.stats import IntervalEstimate, LostAttempts
 
 T_contra = TypeVar("T_contra", contravariant=True)
 T = TypeVar("T")  # what the rows of a table are about
-_EMPTY = "", NOTHING, "0", "0.0"
+_TEXTS_OF_NOTHING = "", NOTHING, "0", "0.0"  # of cells whose columns can be left out
 _REFERENCES = "Reference players, not models"
-FOLDED = 12  # rows, above which a table is folded
-_FIT_A_PHONE = 2  # columns
-_FIT_A_PAGE = 15
+FOLDED = 12  # a table of more rows is folded
+_COLUMNS_OF_A_PHONE = 2
+_COLUMNS_OF_A_PAGE = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,10 @@ class Note:
 
     Attributes:
         kind: Its class in the style sheet, such as "flag" or "interval"; "" for none.
-        link: Where it leads to, from the site's root; "" for nowhere.
+        link: The address that the text leads to, from the site's root; "" for none.
         title: A tooltip; "" for none.
-        spoken: What a screen reader says in its place; "" for the text itself.
-        value: A number in bold before it; "" for none.
+        spoken: What a screen reader says in place of the text; "" for the text itself.
+        value: A number in bold before the text; "" for none.
     """
 
     text: str
@@ -49,16 +49,16 @@ class TableCell:
     Attributes:
         text: Its value.
         bold: Whether the value is in bold.
-        link: Where the value leads to, from the site's root or, with a "#", in the page; "" for nowhere.
+        link: The address that the value leads to, from the site's root or, with a "#", in the page; "" for none.
         better: Which values are better, "higher" or "lower", as for a `TableColumn`.
         mark: A flag after the value, such as "*".
         notes: Lines below the value.
-        order: What a sortable table sorts it by; None sorts as nothing.
+        order: The value by which a sortable table sorts the cell; None sorts as an empty cell.
         part: How good the value is, from 0 to 1, which shades the cell; None for no shade.
         title: A tooltip; "" for none.
         kind: Its class in the style sheet; "" for none.
         columns: Number of columns that it spans.
-        hidden: Whether screen readers leave its value out.
+        hidden: Whether screen readers skip the value.
     """
 
     text: str = ""
@@ -85,7 +85,7 @@ class HeaderGroup:
 
     Attributes:
         text: The header.
-        link: Where it leads to, from the site's root; "" for nowhere.
+        link: The address that it leads to, from the site's root; "" for none.
         kind: Its class in the style sheet; "" for none.
     """
 
@@ -96,19 +96,19 @@ class HeaderGroup:
 
 @dataclass(frozen=True, slots=True)
 class TableColumn(Generic[T_contra]):
-    """One column: its header, and what its cells show of the rows' subjects.
+    """One column: its header, and the function that returns its cell for the subject of a row.
 
     Attributes:
         heading: Its header; it may have several lines.
-        cell: Returns its cell, or the text of it, for what a row is about (see `Table.from_columns`).
+        cell: Returns its cell, or the cell's text, for the subject of a row (see `Table.from_columns`).
         kind: Its class in the style sheet, which aligns it: "" to the right, "name" to the left, "score" centred.
         is_shown: Whether the table has the column.
-        is_optional: Whether a table leaves it out where all of its cells are empty or 0.
+        is_optional: Whether the table leaves the column out if all of its cells are empty or 0.
         better: Which values are better, "higher" or "lower", which an arrow shows; "" for neither.
         help: A tooltip; "" for none.
-        link: Where the header leads to, from the site's root; "" for nowhere.
+        link: The address that the header leads to, from the site's root; "" for none.
         notes: Lines below the header.
-        group: The header above it and its neighbours with the same one; None for none.
+        group: The header above this column and its neighbours of the same group; None for none.
     """
 
     heading: str
@@ -146,9 +146,9 @@ class RowGroup:
     """Rows that belong together.
 
     Attributes:
-        title: What stands above them; "" for nothing.
-        kind: Their class in the style sheet; "" for none.
-        head: A header of all of them, in the first column; theirs are then in the second one. None for none.
+        title: The title above the rows; "" for none.
+        kind: The rows' class in the style sheet; "" for none.
+        head: A header of all rows in the first column, with the rows' own headers in the second one; None for none.
     """
 
     rows: Sequence[TableRow]
@@ -170,7 +170,7 @@ class Table:
         kind: Its classes in the style sheet.
         choose: The name of the filter of its rows, such as "Family"; "" where the table cannot be sorted.
         summary: The heading under which the table is folded; "" where it is not folded.
-        folded: Whether it is folded at first.
+        folded: Whether it is folded when the page opens.
     """
 
     title: str
@@ -195,14 +195,14 @@ class Table:
         row_kind: Callable[[T], str] | None = None,
         **attributes: Any,
     ) -> Self:
-        """Return a table with a row for each of some subjects.
+        """Return a table with a row for each subject.
 
         Args:
-            columns: All columns, of which the table has those that are shown; the first one has the rows' headers.
-            subjects: What the rows are about.
-            is_reference: Whether a row is that of a reference player: these come last, below a title of their own.
-            choice: Returns the value by which a sortable table filters its rows.
-            row_kind: The class of a row in the style sheet.
+            columns: All columns; columns that are not shown are left out. The first one has the rows' headers.
+            subjects: The subjects of the rows, such as models.
+            is_reference: Returns whether a subject is a reference player: their rows come last, below a title.
+            choice: Returns the value by which a sortable table filters a row.
+            row_kind: Returns the class of a row in the style sheet.
             **attributes: Other attributes of the table.
         """
         subjects = list(subjects)
@@ -213,11 +213,10 @@ class Table:
 
         groups = [RowGroup(rows(subjects))]
         if is_reference:
-            models, references = (
-                RowGroup(rows(subject for subject in subjects if is_reference(subject) is which), title, kind)
-                for which, title, kind in ((False, "", ""), (True, _REFERENCES, "references"))
-            )
-            groups = [group for group in (models, references) if group.rows]
+            models = RowGroup(rows(subject for subject in subjects if not is_reference(subject)))
+            references = (subject for subject in subjects if is_reference(subject))
+            groups = [models, RowGroup(rows(references), _REFERENCES, "references")]
+            groups = [group for group in groups if group.rows]
         return cls(columns=columns, groups=groups, **attributes)
 
     @property
@@ -227,25 +226,25 @@ class Table:
 
     @property
     def stacking(self) -> str:
-        """Where each row becomes a card of labelled values, so that nothing scrolls sideways.
+        """The class in the style sheet by which each row becomes a card of labelled values, so that nothing scrolls.
 
-        "stacked": everywhere, for more columns than a page is wide; "stacks": on a phone; "" for the few columns that
-        fit there, for tables with cards of their own, and where several rows share a header, which one card would have.
+        "stacked": on all screens, for more columns than fit on a page; "stacks": on a phone; "": on none, for few
+        columns, for tables with cards of their own, and where several rows share a header, which cards cannot.
         """
-        shared = any(group.head for group in self.groups)
-        if shared or "matrix" in self.kind or len(self.columns) <= _FIT_A_PHONE:
+        has_shared_headers = any(group.head for group in self.groups)
+        if has_shared_headers or "matrix" in self.kind or len(self.columns) <= _COLUMNS_OF_A_PHONE:
             return ""
-        return "stacked" if len(self.columns) > _FIT_A_PAGE else "stacks"
+        return "stacked" if len(self.columns) > _COLUMNS_OF_A_PAGE else "stacks"
 
     def label(self, number: int) -> str:
-        """Return the label beside a column's value where rows are cards."""
+        """Return the label beside the value of the column with this number where rows are cards."""
         column = self.columns[number]
         lines = [column.group.text if column.group else "", " ".join(column.heading.split())]
         return ", ".join(filter(None, lines))
 
     @property
     def header_groups(self) -> list[tuple[HeaderGroup | None, list[TableColumn[Any]]]]:
-        """The columns by the header above them; those without one are each by themselves."""
+        """The neighbouring columns of each header above columns; a column without one is by itself, with None."""
         groups: list[tuple[HeaderGroup | None, list[TableColumn[Any]]]] = []
         for column in self.columns:
             if groups and column.group is not None and groups[-1][0] is column.group:
@@ -262,15 +261,15 @@ def table_rows(
     choice: Callable[[T], str] | None = None,
     row_kind: Callable[[T], str] | None = None,
 ) -> list[TableRow]:
-    """Return a row for each of some subjects, with a cell for each column."""
+    """Return a row for each subject, with a cell for each column (arguments as for `Table.from_columns`)."""
     columns, rows = list(columns), list[TableRow]()
     for subject in subjects:
-        cells, end = list[TableCell](), 0
+        cells, n_columns_filled = list[TableCell](), 0
         for number, column in enumerate(columns):
-            if number >= end:  # otherwise the last cell spans the column
+            if number >= n_columns_filled:  # otherwise the last cell spans the column
                 value = column.cell(subject)
                 cells.append(TableCell(value) if isinstance(value, str) else value)
-                end = number + cells[-1].columns
+                n_columns_filled = number + cells[-1].columns
         head, *others = cells
         kind = row_kind(subject) if row_kind else ""
         rows.append(TableRow(head, others, kind, choice(subject) if choice else ""))
@@ -282,7 +281,7 @@ def _is_empty(column: TableColumn[T], subjects: Iterable[T]) -> bool:
     if not column.is_optional:
         return False
     cells = (TableCell(cell) if isinstance(cell, str) else cell for cell in map(column.cell, subjects))
-    return all(cell.text in _EMPTY and not cell.notes for cell in cells)
+    return all(cell.text in _TEXTS_OF_NOTHING and not cell.notes for cell in cells)
 
 
 def declared_column(column: Column[T]) -> TableColumn[T]:
@@ -292,7 +291,8 @@ def declared_column(column: Column[T]) -> TableColumn[T]:
 
 
 def declared_cell(column: Column[T], subject: T) -> TableCell:
-    """Return the cell of a declared column: its text, with lines below it."""
+    """Return the cell of a declared column: the first line of its text, with the others below; "–" without a text."""
+    # A column of tables alone has a text and no value.
     value: Any = None if column.only == "table" or column.text else column.value(subject)
     if column.text is None and isinstance(value, str):
         return TableCell(one_line(value, LONGEST), kind="name")
@@ -327,7 +327,7 @@ def model_cell(
 
     Args:
         model: The model's name.
-        differing_settings: The settings in which it differs from other rows, in words.
+        differing_settings: The settings that distinguish it from other rows, in words.
         page: File name of the page of its results; "" for no link.
         is_sortable: Whether the table can be sorted.
     """
@@ -346,7 +346,7 @@ def model_column(
     """Return the column of the models, each with a link to its results page and the settings that distinguish it.
 
     Args:
-        group_of: Returns the group that a row is about.
+        group_of: Returns the group of a row's subject.
         groups: The groups of all rows.
         pages: File names of the groups' pages; a group without one has no link.
     """
@@ -367,7 +367,7 @@ def metric_column(
 
 
 def mean_cell(mean: IntervalEstimate | None, metric: Metric, *, bold: bool = True) -> TableCell:
-    """Return a mean with its interval, shaded by how good it is; a dash where it is not defined."""
+    """Return a mean with its interval, shaded by how good it is; a dash for None."""
     if mean is None:
         return TableCell(NOTHING, kind="score")
     cell = value_cell(mean.value, metric, bold=bold, interval=interval_text(mean, metric))
@@ -396,12 +396,12 @@ def lost_caption(estimates: Iterable[Estimate]) -> list[Note]:
 
 
 def number_cell(text: str, order: float | None, lines: Iterable[str] = ()) -> TableCell:
-    """Return the cell of a number, with lines below it; 0 and missing numbers are pale."""
+    """Return the cell of a number, sorted by `order`, with lines below; 0 and missing numbers are pale."""
     return TableCell(text, order=order, notes=value_notes(lines), kind="" if order else "zero")
 
 
 def error_cell(count: int) -> TableCell:
-    """Return the cell of a number of infrastructure errors, which stands out above 0."""
+    """Return the cell of a number of infrastructure errors, which is highlighted unless it is 0."""
     return count_cell(count, "flag" if count else "zero")
 
 

@@ -88,20 +88,21 @@ def score_table(id: str, view: TaskView, estimates: Sequence[Estimate]) -> Table
 
 
 def _score_caption(view: TaskView, headline: HeadlineSpec, estimates: Sequence[Estimate]) -> list[Note]:
+    """Return the caption of the table of scores: what a cell shows, and notes on lost attempts and missing scores."""
     presentation = view.presentation
     most = max(estimate.most_attempts for estimate in estimates)
     if headline.series:
         text = f"In bold, the mean of its curve over the steps. Below it, its {_INTERVAL}."
     elif view.env.scoring.best_of:
-        of = f" of at most {most}" if most > 1 else ""
+        of_most = f" of at most {most}" if most > 1 else ""
         text = (
-            f"In bold, the mean over {presentation.items} of the best attempt{of}. Below it, the mean of single "
+            f"In bold, the mean over {presentation.items} of the best attempt{of_most}. Below it, the mean of single "
             f"attempts with its {_INTERVAL}."
         )
     else:
-        over = f" over {presentation.clusters}" if presentation.clusters else ""
-        attempts = " and attempts" if most > 1 else ""
-        text = f"In bold, the mean over {presentation.items}{attempts}. Below it, its {_INTERVAL}{over}."
+        over_clusters = f" over {presentation.clusters}" if presentation.clusters else ""
+        and_attempts = " and attempts" if most > 1 else ""
+        text = f"In bold, the mean over {presentation.items}{and_attempts}. Below it, its {_INTERVAL}{over_clusters}."
     undefined = any(headline.mean(estimate) is None and estimate.attempts for estimate in estimates)
     return [
         Note(f"{text} Blank: not run."),
@@ -111,36 +112,47 @@ def _score_caption(view: TaskView, headline: HeadlineSpec, estimates: Sequence[E
 
 
 def _score_cell(estimate: Estimate, headline: HeadlineSpec, view: TaskView) -> TableCell:
+    """Return the score at a level, with the interval of a single attempt below, and the numbers of items in a tooltip.
+
+    Where an item's score is that of its best attempt, the mean of a single attempt is below, too.
+    """
     metric, mean, presentation = headline.metric, headline.mean(estimate), view.presentation
-    title = f"{plural(estimate.items, presentation.item, presentation.items)}, {plural(estimate.attempts, 'attempt')}"
+    tooltip = f"{plural(estimate.items, presentation.item, presentation.items)}, {plural(estimate.attempts, 'attempt')}"
     best_of = not headline.series and registry.load(estimate.group.env).scoring.best_of
     lost = headline.lost_attempts(estimate)
-    if best_of and not lost and (ends := _interval_or_loss_text(estimate, mean, metric)):
-        title += f"; best of attempts {ends}"
+    if best_of and not lost and (interval := _interval_or_loss_text(estimate, mean, metric)):
+        tooltip += f"; best of attempts {interval}"
     single = mean if headline.series else estimate.single
+    notes = value_notes([lost_text(lost, metric)], "flag")
+    if best_of:
+        notes += value_notes([mean_text(single.value if single else None, metric)])
+    if best_of or not lost:
+        notes += value_notes([_interval_or_loss_text(estimate, single, metric)], "interval")
     return TableCell(
         mean_text(mean.value if mean else None, metric),
         bold=True,
         mark=lost_mark(lost),
-        notes=(
-            *value_notes([lost_text(lost, metric)], "flag"),
-            *value_notes([mean_text(single.value if single else None, metric)] if best_of else []),
-            *value_notes([_interval_or_loss_text(estimate, single, metric)] if best_of or not lost else [], "interval"),
-        ),
+        notes=notes,
         part=mean_quality(mean, metric),
-        title=title,
+        title=tooltip,
         kind="score",
     )
 
 
 def _interval_or_loss_text(estimate: Estimate, mean: IntervalEstimate | None, metric: Metric) -> str:
-    return ("" if mean is None or mean.lost or estimate.guided else estimate.few_items) or interval_text(mean, metric)
+    """Return the interval of a mean, what it would be with lost attempts, or how few items there are; "" for None."""
+    if mean is not None and not mean.lost and not estimate.guided and estimate.few_items:
+        return estimate.few_items
+    return interval_text(mean, metric)
 
 
 def conduct_table(
     view: TaskView, groups: Mapping[RunKey, Mapping[int, Estimate]], total_of: Mapping[RunKey, Estimate]
 ) -> Table:
-    """Return the table of conduct: attempts, outcomes of replies, tokens and time; `groups` has the best one first."""
+    """Return the table of conduct: attempts, outcomes of replies, tokens and time.
+
+    `groups` has the estimates of each group by level, the best group first.
+    """
     presentation = view.presentation
     caption = ""
     if len({tuple(by_level) for by_level in groups.values()}) > 1:
@@ -151,7 +163,7 @@ def conduct_table(
         "Attempts that an infrastructure error ended have no result; they are counted here. Columns with nothing but "
         "zeros are left out."
     )
-    replies, means = HeaderGroup("% of replies"), HeaderGroup("Mean per attempt")
+    replies_header, means_header = HeaderGroup("% of replies"), HeaderGroup("Mean per attempt")
 
     def solved_cell(total: Estimate) -> TableCell:
         lines = value_notes([percent_interval_text(total.solved)], "interval")
@@ -159,16 +171,14 @@ def conduct_table(
 
     def outcome_cell(total: Estimate, name: str) -> TableCell:
         share = total.outcomes.get(name, 0)
-        in_words = total.refusals_in_words if name == str(Outcome.REFUSED) else 0
-        lines = value_notes([f"and {in_words:,} unparsed in words"] if in_words else [])
-        is_zero = not (share or in_words)
-        return TableCell(
-            percent_text(share if total.action_replies else None), notes=lines, kind="zero" if is_zero else ""
-        )
+        n_in_words = total.refusals_in_words if name == str(Outcome.REFUSED) else 0
+        lines = value_notes([f"and {n_in_words:,} unparsed in words"] if n_in_words else [])
+        text = percent_text(share if total.action_replies else None)
+        return TableCell(text, notes=lines, kind="" if share or n_in_words else "zero")
 
     def input_tokens_cell(total: Estimate) -> TableCell:
         shares = prompt_shares(total, presentation)
-        lines = [f"{share} % {what}" for share, what in zip(shares, ("shared", "cached"), strict=True) if share]
+        lines = [f"{share} % {name}" for name, share in shares._asdict().items() if share]
         return TableCell(count_text(total.input_tokens), notes=value_notes(lines))
 
     columns: list[TableColumn[Estimate]] = [
@@ -178,14 +188,17 @@ def conduct_table(
         TableColumn("Solved,\n% of attempts", solved_cell),
         *(
             TableColumn(
-                name.capitalize(), lambda total, name=name: outcome_cell(total, name), group=replies, is_optional=True
+                name.capitalize(),
+                lambda total, name=name: outcome_cell(total, name),
+                group=replies_header,
+                is_optional=True,
             )
             for name in map(str, _OUTCOMES)
         ),
-        TableColumn("Requests", lambda total: mean_text(total.requests), group=means),
-        TableColumn("Tokens in", input_tokens_cell, group=means, is_optional=True),
-        TableColumn("Tokens out", lambda total: count_text(total.output_tokens), group=means, is_optional=True),
-        TableColumn("Seconds", lambda total: mean_text(total.seconds), group=means, is_optional=True),
+        TableColumn("Requests", lambda total: mean_text(total.requests), group=means_header),
+        TableColumn("Tokens in", input_tokens_cell, group=means_header, is_optional=True),
+        TableColumn("Tokens out", lambda total: count_text(total.output_tokens), group=means_header, is_optional=True),
+        TableColumn("Seconds", lambda total: mean_text(total.seconds), group=means_header, is_optional=True),
         TableColumn("Infrastructure\nerrors", lambda total: error_cell(total.errors), is_optional=True),
     ]
     return Table.from_columns(
@@ -203,7 +216,7 @@ class PromptShares(NamedTuple):
     """The shares of a group's prompts that are common to all and that were cached, in per cent.
 
     Attributes:
-        shared: The share of a prompt that others begin with too; "" if it is not known.
+        shared: The share of a prompt that other prompts begin with, too; "" if it is not known.
         cached: The share of input tokens from a provider's cache; "" if it is not known.
     """
 
@@ -214,7 +227,7 @@ class PromptShares(NamedTuple):
 def prompt_shares(total: Estimate, presentation: Presentation) -> PromptShares:
     """Return how much of a group's prompts is common to all of them, and how much was cached."""
     shared = total.metrics.get(presentation.shared)
-    # A provider that says nothing of a cache is recorded as one that had nothing in it.
+    # A share of 0 is also recorded for a provider without a cache; it is news only where prompts have a common part.
     is_cache_known = total.cached_share is not None and (shared is not None or total.cached_share > 0)
     return PromptShares(
         percent_text(shared.value) if shared else "", percent_text(total.cached_share) if is_cache_known else ""
@@ -224,15 +237,15 @@ def prompt_shares(total: Estimate, presentation: Presentation) -> PromptShares:
 def aggregate_tables(view: TaskView, estimates: Sequence[Estimate]) -> list[Table]:
     """Return the tables of an environment's aggregates with models side by side, one for each level.
 
-    The estimates are those by level, or if the environment is pooled those over all levels.
+    `estimates` are by level or, if the environment's items are pooled, over all levels.
     """
     by_level = group_by((estimate for estimate in estimates if not estimate.guided), lambda estimate: estimate.level)
     tables: list[Table] = []
     for aggregate in view.env.scoring.aggregates:
-        for level, of_level in by_level.items():
-            by_group = {estimate.group: estimate for estimate in of_level}
-            # The best first, as in the other tables; totals are of no level, and keep their order.
-            groups = list(rank_by_merit(of_level)) or list(by_group)
+        for level, level_estimates in by_level.items():
+            by_group = {estimate.group: estimate for estimate in level_estimates}
+            # The best first, as in the other tables; totals are of no level, have no ranks, and keep their order.
+            groups = list(rank_by_merit(level_estimates)) or list(by_group)
             columns: list[TableColumn[Any]] = [
                 TableColumn(
                     model_label(group.model),
@@ -253,15 +266,18 @@ def aggregate_tables(view: TaskView, estimates: Sequence[Estimate]) -> list[Tabl
 def aggregate_tables_of_model(view: TaskView, estimates: Sequence[Estimate]) -> list[Table]:
     """Return the tables of an environment's aggregates for one model, levels side by side.
 
-    The estimates are those by level, and that over all levels if the environment is pooled.
+    `estimates` are by level and, if the environment's items are pooled, over all levels.
     """
-    free = [estimate for estimate in estimates if not estimate.guided]
-    titles = [view.presentation.level_title(view.env.id, estimate.level) if len(free) > 1 else "" for estimate in free]
+    without_teacher = [estimate for estimate in estimates if not estimate.guided]
+    if not without_teacher:
+        return []
+    titles = [""]
+    if len(without_teacher) > 1:
+        titles = [view.presentation.level_title(view.env.id, estimate.level) for estimate in without_teacher]
     columns: list[TableColumn[Any]] = [TableColumn(title or f"All {view.presentation.items}") for title in titles]
     return [
-        _aggregate_table(f"made-{number}", aggregate, view, "", columns, free)
+        _aggregate_table(f"made-{number}", aggregate, view, "", columns, without_teacher)
         for number, aggregate in enumerate(view.env.scoring.aggregates, start=1)
-        if free
     ]
 
 
@@ -273,9 +289,9 @@ def _aggregate_table(
     columns: Sequence[TableColumn[Any]],
     estimates: Sequence[Estimate],
 ) -> Table:
-    """Return the table of one aggregate: the number of each estimate, and below it the means that it is made of.
+    """Return the table of one aggregate: its value for each estimate, and below it the means that it is computed from.
 
-    `level_label` names the level that all columns have; it is "" if there is one level, or columns are levels.
+    `level_label` names the level of all columns; it is "" if there is one level, or if columns are levels.
     """
     metric, presentation = as_metric(aggregate), view.presentation
     caption = (
@@ -284,38 +300,36 @@ def _aggregate_table(
         f"{100 * CONFIDENCE:.0f} % intervals over {presentation.sampling_units}; {metric.title} has no interval for "
         f"a single {presentation.cluster or presentation.item}, or where all have the same value."
     )
-    few = dict.fromkeys(too_few_note(estimate.metric_or_aggregate(aggregate.name), aggregate) for estimate in estimates)
+    too_few_notes = dict.fromkeys(
+        too_few_note(estimate.metric_or_aggregate(aggregate.name), aggregate) for estimate in estimates
+    )
 
     def number_with_interval(estimate: Estimate, metric: Metric, *, bold: bool = False) -> TableCell:
+        """Return a mean with its interval; a share, which is one of bounds 0 and 1 without a unit, in per cent."""
         mean = estimate.metric_or_aggregate(metric.name)
         if mean is None or metric.bounds != (0, 1) or metric.unit:
             return mean_cell(mean, metric, bold=bold)
         lines = value_notes([percent_interval_text(mean)], "interval")
-        return TableCell(
-            percent_text(mean.value),
-            bold=bold,
-            notes=lines,
-            part=quality_between_bounds(mean.value, metric),
-            kind="score",
-        )
+        shade = quality_between_bounds(mean.value, metric)
+        return TableCell(percent_text(mean.value), bold=bold, notes=lines, part=shade, kind="score")
 
-    result = TableRow(
+    value_row = TableRow(
         TableCell(metric_heading(metric), bold=True, better=metric.better),
         [number_with_interval(estimate, metric, bold=True) for estimate in estimates],
     )
-    items = TableRow(
+    items_row = TableRow(
         TableCell(presentation.items.capitalize()), [count_cell(estimate.items, "score") for estimate in estimates]
     )
-    means = [
+    mean_rows = [
         TableRow(TableCell(metric_heading(metric)), [number_with_interval(estimate, metric) for estimate in estimates])
         for metric in aggregate.metrics
     ]
     return Table(
         id=id,
         title=metric_heading(metric) + (f", {level_label}" if level_label else ""),
-        caption=(Note(caption), *value_notes(few, "flag")),
+        caption=(Note(caption), *value_notes(too_few_notes, "flag")),
         columns=[TableColumn(aggregate.part), *columns],
-        groups=(RowGroup((result, items)), RowGroup(means)),
+        groups=(RowGroup((value_row, items_row)), RowGroup(mean_rows)),
         kind="scores made",
     )
 
@@ -376,9 +390,10 @@ def clusters_table(
         return None
     rows = list(rows)
     source = view.env.difficulty.explanatory_variables
+    # The first explanatory variable is the size of a cluster.
     size, size_title = next(iter(source.titles.items()), ("", "")) if source else ("", "")
     values = metric_cluster_values(rows, presentation.by_cluster)
-    rows_of = group_by((row for row in rows if row.is_included), lambda row: row.cluster)
+    rows_of_cluster = group_by((row for row in rows if row.is_included), lambda row: row.cluster)
 
     def cluster_mean_cell(cluster: Cluster, metric: Metric) -> TableCell:
         value = values[metric.name].get(cluster)
@@ -398,7 +413,7 @@ def clusters_table(
         ),
         TableColumn(
             presentation.items.capitalize(),
-            lambda cluster: count_cell(len({(row.item, row.instance) for row in rows_of[cluster]})),
+            lambda cluster: count_cell(len({(row.item, row.instance) for row in rows_of_cluster[cluster]})),
         ),
         *(
             metric_column(metric, lambda cluster, metric=metric: cluster_mean_cell(cluster, metric))
@@ -409,7 +424,7 @@ def clusters_table(
     ]
     return Table.from_columns(
         columns,
-        sorted(rows_of, key=lambda cluster: (variables.get(cluster, {}).get(size) or 0, cluster.name)),
+        sorted(rows_of_cluster, key=lambda cluster: (variables.get(cluster, {}).get(size) or 0, cluster.name)),
         id="by-cluster",
         title=f"By {presentation.cluster}",
         caption=(Note(f"Means over its {presentation.items}."),),
