@@ -36,7 +36,7 @@ from waybench.results.estimates._measures import HeadlineSpec
 from waybench.results.frames import group_id
 from waybench.results.results import Cluster, group_by
 
-_TELLING = (Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.TRUNCATED, Outcome.OVERFLOW, Outcome.REFUSED)
+_FILTER_OUTCOMES = (Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.TRUNCATED, Outcome.OVERFLOW, Outcome.REFUSED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +44,17 @@ class Attempt:
     """One attempt at an item.
 
     Attributes:
-        number: From 1.
+        number: Its number among the attempts at the item, from 1.
         score: Its headline score as text (see `headline_spec`).
-        facts: Other metrics worth showing, as (title, value).
+        facts: Title and value of other metrics that describe it (`_metric_facts`).
         end: How it ended, in words.
         outcomes: The outcome of each reply that had to name an action.
         error: The message of an infrastructure error; None if there was none.
-        exclusion_reason: Why it is excluded; "" if it counts.
+        exclusion_reason: Why it is excluded; "" if it is included.
         mismatch: Where record and simulation differ; "" if they agree.
         not_simulated: Why there was no simulation; "" if there was one.
         log: The log file's name.
-        replay: Address of its page among replays, or of the page that says how to make it (`ChosenReplays.link`).
+        replay: Address of its replay, or of the page that says how to make one (`ChosenReplays.link`).
     """
 
     number: int
@@ -84,11 +84,11 @@ class Card:
         anchor: Its id in the page.
         best: The best score, as text.
         part: The best score between the metric's bounds, from 0 (worst) to 1; None if there is none.
-        missing: Whether all attempts were infrastructure errors.
-        incomplete: Whether some were.
-        shown: Number of the attempt that the board shows; None if it shows none.
+        missing: Whether infrastructure errors ended all attempts.
+        incomplete: Whether infrastructure errors ended some attempts, but not all.
+        shown: Number of the attempt that the board shows; None without a board or an included attempt.
         board: The drawing, "" where scripts draw it; None if there is none, or the page has enough of them.
-        kinds: The filters that show it (`item_kinds`).
+        kinds: The filters that show the item (`item_kinds`).
     """
 
     item: str
@@ -104,7 +104,7 @@ class Card:
 
     @property
     def replay(self) -> str:
-        """The `replay` of the attempt that the board shows; "" if it shows none."""
+        """The `replay` of the attempt with the number `shown`; "" if there is none."""
         return next((attempt.replay for attempt in self.attempts if attempt.number == self.shown), "")
 
 
@@ -119,7 +119,7 @@ _KINDS = {
     "error": "with an infrastructure error",
     "aside": "with an excluded attempt",
 }
-_FAILED = "failed-"
+_FAILED = "failed-"  # begins the kind of an item with a certain failure
 
 
 def item_kinds(env: str) -> dict[str, str]:
@@ -132,9 +132,9 @@ class ItemBatch:
     """Items that are shown together: all of a level, or those that were drawn together, such as questions about a map.
 
     Attributes:
-        cluster: What they were drawn from; None for all items of a level.
+        cluster: The cluster that they were drawn from; None for all items of a level.
         anchor: Its id in the page.
-        opening: The shared prefix of their prompts, where it is too long for the page of each.
+        opening: The shared prefix of their prompts if it is too long for the pages of episodes; otherwise empty.
     """
 
     cluster: Cluster | None
@@ -173,9 +173,9 @@ class ItemView:
     Attributes:
         id: The item's id.
         anchor: Its id in the page of results.
-        batch: The anchor of its `ItemBatch` there.
-        attempts: Number of attempts at it.
-        opening: The prefix that its prompts share with those of other items.
+        batch: The anchor of its `ItemBatch` in the page of results.
+        attempts: Number of attempts at the item.
+        opening: The prefix that its prompts share with the prompts of other items.
     """
 
     id: str
@@ -200,32 +200,37 @@ class ResultsPage:
         on_attempt: Callable[[StoredEpisode, Attempt, ItemView], None],
     ) -> None:
         """Prepare a page; `on_attempt` receives each attempt."""
-        self._view, self._store, self._replays, self._follow = view, store, replays, on_attempt
-        self._room = BOARDS_OF_A_PAGE
-        self._still = BOARDS_OF_A_PAGE if replays.is_complete else BOARDS_WITHOUT_SCRIPTS
+        self._view, self._store, self._replays, self._on_attempt = view, store, replays, on_attempt
+        # Characters of drawings that the page can still have, and can still have without scripts.
+        self._characters_left = BOARDS_OF_A_PAGE
+        self._characters_left_unpacked = BOARDS_OF_A_PAGE if replays.is_complete else BOARDS_WITHOUT_SCRIPTS
         self.packed: list[str] = []
 
     def build_levels(self, positions: Sequence[int], estimates: Sequence[Estimate]) -> list[Level]:
         """Return the levels of one group, whose episodes are at these positions of the store."""
         rows = self._store.rows
-        together = _has_shared_clusters(rows[position] for position in positions)
+        by_cluster = _has_shared_clusters(rows[position] for position in positions)
+
+        def batch_cluster(position: int) -> Cluster | None:
+            return rows[position].cluster if by_cluster else None
+
         by_level = group_by(positions, lambda position: rows[position].level)
-        keys = {(rows[position].level, rows[position].cluster if together else None) for position in positions}
-        longest = characters_per_text(OPENINGS_OF_A_PAGE, len(keys), LONGEST_OPENING)
+        n_batches = len({(rows[position].level, batch_cluster(position)) for position in positions})
+        longest_opening = characters_per_text(OPENINGS_OF_A_PAGE, n_batches, LONGEST_OPENING)
         levels: list[Level] = []
         for estimate in estimates:
-            level = estimate.level or 0
-            clusters = group_by(by_level[level], lambda position: rows[position].cluster if together else None)
+            level, group = estimate.level or 0, estimate.group
+            clusters = group_by(by_level[level], batch_cluster)
             batches: list[ItemBatch] = []
             for cluster in sorted(clusters, key=_cluster_sort_key):
-                shared = self._store.shared_prefix(estimate.group, level, cluster)
-                anchor, before = f"b{level}-{len(batches) + 1}", sum(len(batch.cards) for batch in batches)
-                cards = self._batch_cards(clusters[cluster], shared, anchor, f"i{level}-", before + 1)
-                opening = shared.page_messages(longest) if shared.characters > OPENING_OF_AN_EPISODE else []
+                shared = self._store.shared_prefix(group, level, cluster)
+                anchor, n_cards = f"b{level}-{len(batches) + 1}", sum(len(batch.cards) for batch in batches)
+                cards = self._batch_cards(clusters[cluster], shared, anchor, f"i{level}-", n_cards + 1)
+                opening = shared.page_messages(longest_opening) if shared.characters > OPENING_OF_AN_EPISODE else []
                 batches.append(ItemBatch(cluster, anchor, opening, cards))
-            group = estimate.group
-            whose = [group.model, group_id(group)]
-            curves = curve_charts(self._view, level, group.examples, [estimate], whose)
+            curves = curve_charts(
+                self._view, level, group.examples, [estimate], name_parts=[group.model, group_id(group)]
+            )
             levels.append(Level(estimate, curves, batches))
         return levels
 
@@ -235,12 +240,11 @@ class ResultsPage:
         """Return the cards of a batch, numbered from `first`."""
         rows = self._store.rows
         items = group_by(positions, lambda at: (rows[at].index, rows[at].item, rows[at].instance))
-        return [
-            self._item_card(
-                items[key], ItemView(key[1], f"{anchor_prefix}{number}", batch_anchor, len(items[key]), shared)
-            )
-            for number, key in enumerate(sorted(items), start=first)
-        ]
+        cards: list[Card] = []
+        for number, ((_, item, _), attempts) in enumerate(sorted(items.items(), key=lambda pair: pair[0]), start=first):
+            view = ItemView(item, f"{anchor_prefix}{number}", batch_anchor, len(attempts), shared)
+            cards.append(self._item_card(attempts, view))
+        return cards
 
     def _item_card(self, positions: Sequence[int], item: ItemView) -> Card:
         """Return an item's card: its attempts, excluded ones last, and the board of the best one."""
@@ -249,25 +253,26 @@ class ResultsPage:
         item_rows = [rows[at] for at in ordered]
         headline = headline_spec(self._view.env, any(row.guided for row in item_rows))
         metric = headline.metric
-        counted = [(headline.value(row), row) for row in item_rows if row.is_included]
-        scored = [(value, row) for value, row in counted if value is not None]
-        best = (min if metric.better == "lower" else max)((value for value, _ in scored), default=None)
-        best_row = next((row for value, row in scored if value == best), counted[0][1] if counted else None)
+        included = [row for row in item_rows if row.is_included]
+        values = [(value, row) for row in included if (value := headline.value(row)) is not None]
+        best = (min if metric.better == "lower" else max)((value for value, _ in values), default=None)
+        # Without any value, the board is that of the first attempt.
+        best_row = next((row for value, row in values if value == best), included[0] if included else None)
         board: Markup | None = None
         attempts: list[Attempt] = []
         for played in self._store.load(ordered):
             attempts.append(self._attempt_view(headline, played))
             if played.row is best_row:
                 board = self._board_drawing(played)
-            self._follow(played, attempts[-1], item)
+            self._on_attempt(played, attempts[-1], item)
         valid = [row for row in item_rows if not row.exclusion_reason]
         return Card(
             item=item.id,
             anchor=item.anchor,
             best=value_text(best, metric),
             part=quality_between_bounds(best, metric),
-            missing=bool(valid) and not counted,
-            incomplete=bool(counted) and any(row.error for row in valid),
+            missing=bool(valid) and not included,
+            incomplete=bool(included) and any(row.error for row in valid),
             shown=best_row.attempt if best_row else None,
             board=board,
             kinds=_filter_kinds(item_rows),
@@ -277,30 +282,29 @@ class ResultsPage:
     def _board_drawing(self, played: StoredEpisode) -> Markup | None:
         """Return the drawing of an episode for the page, empty where a script adds it; None without one or room."""
         draw = self._view.presentation.draw
-        if draw is None or played.instance is None or not played.again.confirmed or self._room <= 0:
+        if draw is None or played.instance is None or not played.again.confirmed or self._characters_left <= 0:
             return None
-        # Drawings are made of numbers and words of ours, so that nothing in them can come from a reply.
+        # Drawings consist of numbers and words of waybench, so that nothing in them can come from a reply.
         drawing = draw(played.instance, played.episode.record.turns)
-        self._room -= len(drawing)
-        if self._still <= 0:
+        self._characters_left -= len(drawing)
+        if self._characters_left_unpacked <= 0:
             self.packed.append(drawing)
             return Markup()
-        self._still -= len(drawing)
+        self._characters_left_unpacked -= len(drawing)
         return Markup(drawing)
 
     def _attempt_view(self, headline: HeadlineSpec, played: StoredEpisode) -> Attempt:
-        """Return what the page shows of an episode: outcome, score by the headline metric, other metrics and replay."""
+        """Return an episode as the page shows it: outcomes, score by the headline metric, other metrics and replay."""
         row, record = played.row, played.episode.record
         error = record.error or ("the episode has no end" if row.error else "")
-        judged = turns_without_prefix(
-            record.turns if played.again.mismatch else self._view.env.playing.action_turns(record)
-        )
+        # What a record that does not replay says of its actions cannot be trusted: all its turns are shown.
+        action_turns = record.turns if played.again.mismatch else self._view.env.playing.action_turns(record)
         return Attempt(
             number=row.attempt,
             score=value_text(headline.value(row), headline.metric),
             facts=_metric_facts(self._view.env.scoring.metrics, self._view.presentation, row, headline.metric),
             end=end_text(played),
-            outcomes=[turn.outcome for turn in judged],
+            outcomes=[turn.outcome for turn in turns_without_prefix(action_turns)],
             error=excerpt(error, LONGEST_UNSENT) if row.error else None,
             exclusion_reason=row.exclusion_reason,
             mismatch=played.again.mismatch,
@@ -323,15 +327,17 @@ def _cluster_sort_key(cluster: Cluster | None) -> tuple[bool, str]:
 
 def _filter_kinds(rows: Sequence[Row]) -> list[str]:
     """Return the kinds by which an item with these attempts can be filtered (see `item_kinds`)."""
-    counted = [row for row in rows if row.is_included]
+    included = [row for row in rows if row.is_included]
     kinds: list[str] = []
-    if counted:
-        kinds.append("solved" if any(row.end == End.SOLVED and not row.guided for row in counted) else "unsolved")
-    kinds += [str(outcome) for outcome in _TELLING if any(row.outcomes.get(str(outcome)) for row in counted)]
-    failed = {kind.name for row in counted if (kind := main_failure(row))}
-    kinds += [f"{_FAILED}{to_anchor(name)}" for name in sorted(failed)]
-    kinds += ["error"] * any(row.error and not row.exclusion_reason for row in rows)
-    kinds += ["aside"] * any(bool(row.exclusion_reason) for row in rows)
+    if included:
+        kinds.append("solved" if any(row.end == End.SOLVED and not row.guided for row in included) else "unsolved")
+    kinds += [str(outcome) for outcome in _FILTER_OUTCOMES if any(row.outcomes.get(str(outcome)) for row in included)]
+    failures = {kind.name for row in included if (kind := main_failure(row))}
+    kinds += [f"{_FAILED}{to_anchor(name)}" for name in sorted(failures)]
+    if any(row.error and not row.exclusion_reason for row in rows):
+        kinds.append("error")
+    if any(row.exclusion_reason for row in rows):
+        kinds.append("aside")
     return kinds
 
 
@@ -340,19 +346,20 @@ def _metric_facts(
 ) -> list[tuple[str, str]]:
     """Return the title and value of the metrics that describe an attempt, without counts of problems that are 0.
 
-    Those are left out that say for a set what a paper publishes of it (`Metric.left_out`).
+    The first metric and the headline are the attempt's score, and are left out. So are metrics that describe a whole
+    set as a paper does (`Metric.left_out`), with the metrics that they name.
     """
     facts: list[tuple[str, str]] = []
-    all_metrics = list(metrics)
-    left_out = {metric.left_out for metric in all_metrics}
-    for number, metric in enumerate(all_metrics):
-        if metric.left_out or metric.name in left_out:
-            continue
+    first_metric, *other_metrics = metrics
+    names_left_out = {metric.left_out for metric in (first_metric, *other_metrics)}
+    for metric in other_metrics:
         value = row.metrics[metric.name]
-        telling = metric.better == "" or (metric.better == "lower" and value)
-        if number and metric is not headline and value is not None and (telling or metric.name in presentation.metrics):
-            # Of a share over the whole set (`Metric.per`), an attempt has a count and what it is a part of.
+        if metric is headline or metric.left_out or metric.name in names_left_out or value is None:
+            continue
+        is_description = metric.better == "" or (metric.better == "lower" and value)
+        if is_description or metric.name in presentation.metrics:
+            # Of a share over the whole set (`Metric.per`), an attempt has a count, and the size that it is a share of.
             size = row.sizes.get(metric.name, 0)
-            of = f" of {count_text(size)}" if size > 1 else ""
-            facts.append((metric.title, f"{value_text(value, metric)}{of}"))
+            of_size = f" of {count_text(size)}" if size > 1 else ""
+            facts.append((metric.title, f"{value_text(value, metric)}{of_size}"))
     return facts

@@ -57,7 +57,7 @@ from waybench.results.papers import Paper
 from waybench.results.results import RunKey, Simulated, family_of, group_by, labels, without_searches
 from waybench.results.results._groups import changed_setting_labels
 
-MOST_OTHERS = 12  # other players that a page names
+MOST_OTHERS = 12  # other players whose attempts a page links to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +110,7 @@ class Analyses:
         def is_of_task(result: Any) -> bool:
             if isinstance(result, ItemDifficulty):
                 return (result.env, result.apart) == key
-            if isinstance(result, ContrastEffect):  # it stands with both of its values
+            if isinstance(result, ContrastEffect):  # it is on the pages of both of its values
                 return key in (score_key(result.group), score_key(result.reference))
             return score_key(result.groups[0] if isinstance(result, Comparison) else result.group) == key
 
@@ -124,16 +124,16 @@ class Analyses:
 
 
 def score_key(group: RunKey) -> ScoreKey:
-    """Return the environment of a group, and the settings that keep its scores out of others' tables."""
+    """Return the environment of a group, and the settings for which the environment has tables of their own."""
     return group.env, group.separate_by
 
 
 @dataclass(frozen=True, slots=True)
 class SectionFamily:
-    """The environments of one family whose scores stand together.
+    """The environments of one family whose scores are shown together.
 
     Attributes:
-        apart: Settings, in words, that keep their scores out of others' tables.
+        apart: The settings, in words, for which the environments have tables of their own.
         envs: The environments' ids, in the order in which they are shown.
     """
 
@@ -147,7 +147,7 @@ class SectionFamily:
 
     @property
     def keys(self) -> list[ScoreKey]:
-        """The environments, each with the settings that keep its scores apart."""
+        """The key of each environment's scores (`score_key`)."""
         return [(env, self.apart) for env in self.envs]
 
     @property
@@ -157,11 +157,11 @@ class SectionFamily:
 
     @property
     def page(self) -> str:
-        """The path of its page from the site's root: that of its environment, if there is only one."""
+        """The path of its page from the site's root; a single environment's page is that of the task."""
         return f"{'families' if len(self.envs) > 1 else 'tasks'}/{self.pages[0]}.html"
 
     def has_group(self, group: RunKey) -> bool:
-        """Whether a group's scores are in it."""
+        """Return whether a group's scores are among those of the family."""
         return score_key(group) in self.keys
 
 
@@ -175,14 +175,14 @@ class Site:
         cache: The results of an earlier report.
         processes: Number of processes for computations and pages.
         estimates: All estimates by level.
-        totals: Those over all levels.
+        totals: All estimates over all levels.
         estimates_of: The estimates of each group.
         names: The label of each group.
         pages: File names of the pages of the groups' results.
         model_pages: File names of the models' pages.
         replays: The pages of the replays.
         neighbours: Finds the episodes beside each episode.
-        failed: Tables of failures.
+        failed: The tables of failures.
         families: The families of tasks.
         comparable: The tasks that have a page of two models side by side.
     """
@@ -213,13 +213,12 @@ class Site:
         self.neighbours = NeighbourIndex(store.rows, store.numbers, self.replays, self.names)
         self.charts = ChartFiles(folder.path, png=png)
         self.failed = FailureTables(store.rows)
-        keys = dict.fromkeys(score_key(estimate.group) for estimate in self.scored_estimates()[0])
-        self.families = [
-            SectionFamily(
-                apart, tuple(order_environments(presentation_of(of_family[0][0]), [env for env, _ in of_family]))
-            )
-            for (_, apart), of_family in group_by(keys, lambda key: (family_of(key[0]), key[1])).items()
-        ]
+        scored_estimates, _ = self.scored_estimates()
+        tasks = dict.fromkeys(score_key(estimate.group) for estimate in scored_estimates)
+        self.families: list[SectionFamily] = []
+        for (_, apart), family_tasks in group_by(tasks, lambda task: (family_of(task[0]), task[1])).items():
+            envs = [env for env, _ in family_tasks]
+            self.families.append(SectionFamily(apart, tuple(order_environments(presentation_of(envs[0]), envs))))
         self.comparable = comparable_tasks(store.rows)
 
     def write_page(self, path: str, template: str, /, **values: Any) -> None:
@@ -240,8 +239,8 @@ class Site:
     def run_analyses(self) -> Analyses:
         """Return all analyses, and set `verdicts`, `matrix`, `agents`, `ledger` and `effects`.
 
-        Other processes fit the success curves meanwhile, which takes longest. Two searches for horizons share items by
-        chance, and which ones depends on their results: they are compared by their horizons alone.
+        Other processes fit the success curves meanwhile, which takes longest. Searches for horizons are left out of
+        most analyses: which items two searches share depends on their results, so only their horizons are compared.
         """
         all_rows = self.store.rows
         rows = without_searches(all_rows)
@@ -252,19 +251,19 @@ class Site:
                 else b"",
                 partial(success_curves, rows_of_env),
             )
-            # Groups of one environment share what is costly of a fit.
+            # By environment, since the costly part of a fit serves all groups of an environment.
             for env, rows_of_env in group_by(all_rows, lambda row: row.group.env).items()
         ]
-        tables = (table for total in self.totals for table in presentation_of(total.group.env).pairs.values())
-        paired = list(dict.fromkeys(name for names in tables for name in names))
-        with compute_values(computations, self.cache, self.processes) as curves:
+        pair_tables = (table for total in self.totals for table in presentation_of(total.group.env).pairs.values())
+        metrics_of_pairs = list(dict.fromkeys(name for names in pair_tables for name in names))
+        with compute_values(computations, self.cache, self.processes) as curves_by_env:
             self.verdicts, self.matrix = Verdicts(rows, self.estimates), matrix(rows, self._known)
             self.agents, self.ledger, self.effects = agents_of_rows(rows), ledger(rows), setting_effects(rows)
-            compared = Analyses(
+            analyses = Analyses(
                 changes=examples_effects(rows),
                 repeats=repeats_of_groups(rows),
                 attempts=spreads_over_attempts(rows),
-                pairs=compare_all_pairs(rows, paired),
+                pairs=compare_all_pairs(rows, metrics_of_pairs),
                 regressions=regressions(rows, self.store.variables),
                 difficulties=item_difficulties(all_rows),
                 wordings=wording_effects(rows),
@@ -281,8 +280,8 @@ class Site:
                 cluster_values=panel_values(all_rows),
             )
             order = {group: number for number, group in enumerate(self.pages)}
-            ordered = sorted((curve for of_env in curves for curve in of_env), key=lambda curve: order[curve.group])
-        return replace(compared, curves=ordered)
+            curves = [curve for curves_of_env in curves_by_env for curve in curves_of_env]
+        return replace(analyses, curves=sorted(curves, key=lambda curve: order[curve.group]))
 
     @cached_property
     def ranked_groups(self) -> Mapping[ScoreKey, Mapping[RunKey, Mapping[int, Estimate]]]:
@@ -303,21 +302,16 @@ class Site:
     def scored_estimates(self) -> tuple[list[Estimate], list[Estimate]]:
         """Return the estimates by level and overall, without groups of searches unless a task has no others."""
         scored = {score_key(total.group) for total in self.totals if total.group not in self.searched_groups}
-        dropped = {group for group in self.searched_groups if score_key(group) in scored}
-        estimates, totals = (
-            [estimate for estimate in estimates if estimate.group not in dropped]
-            for estimates in (self.estimates, self.totals)
+        left_out = {group for group in self.searched_groups if score_key(group) in scored}
+        return (
+            [estimate for estimate in self.estimates if estimate.group not in left_out],
+            [total for total in self.totals if total.group not in left_out],
         )
-        return estimates, totals
 
     def estimates_at(self, key: ScoreKey) -> list[Estimate]:
         """Return the estimates by level of a task."""
-        return [
-            estimate
-            for group, of_group in self.estimates_of.items()
-            if score_key(group) == key
-            for estimate in of_group
-        ]
+        by_group = [estimates for group, estimates in self.estimates_of.items() if score_key(group) == key]
+        return [estimate for estimates in by_group for estimate in estimates]
 
     def leaders(self, analyses: Analyses, model: str | None = None) -> Leaders:
         """Return the rows of the table of all models at all tasks, or of one model."""
@@ -330,14 +324,15 @@ class Site:
 def results_page_name(group: RunKey) -> str:
     """Return the file name of the page of a group's results, which depends on the group alone.
 
-    It names the environment where the task does not, and the settings that are not left to their default.
+    It names the environment where the task does not, and the settings that differ from their defaults.
     """
     identity = json.dumps([group.env, group.model, group.settings], sort_keys=True)
-    family_, _, variant = group.env.partition("/")
-    env = [] if family_ in group.task or variant in group.task else [group.env]
+    env_family, _, variant = group.env.partition("/")
+    env = [] if env_family in group.task or variant in group.task else [group.env]
     settings = " ".join([group.task, *env, *changed_setting_labels(group)])
-    # Room for what tells the pages of one model apart, however long its name is.
-    return f"{slug(f'{group.model[: max(24, READABLE - 1 - len(settings))]} {settings}', identity)}.html"
+    # A long name is cut, so that there is room for what distinguishes the pages of one model.
+    model = group.model[: max(24, READABLE - 1 - len(settings))]
+    return f"{slug(f'{model} {settings}', identity)}.html"
 
 
 def count_skip_reasons(simulations: Iterable[Simulated]) -> dict[str, int]:
@@ -346,7 +341,7 @@ def count_skip_reasons(simulations: Iterable[Simulated]) -> dict[str, int]:
 
 
 class Neighbour(NamedTuple):
-    """A link to another episode: what it says, its result, and the address of its page among replays."""
+    """A link to another episode: its text, the episode's result, and the address of its replay."""
 
     title: str
     result: str
@@ -354,12 +349,12 @@ class Neighbour(NamedTuple):
 
 
 class Neighbours(NamedTuple):
-    """The episodes beside one.
+    """Links from one episode to its neighbours.
 
     Attributes:
-        beside: The previous and the next attempt, the previous and the next item, as far as there are any.
-        others: The same item by others, each with its first attempt.
-        more: Number of others that are not listed.
+        beside: Links to the previous and the next attempt, and the previous and the next item, if there are any.
+        others: Links to the first attempts of other players at the same item.
+        more: Number of other players that are not listed.
     """
 
     beside: Sequence[Neighbour] = ()
@@ -375,32 +370,33 @@ class NeighbourIndex:
     ) -> None:
         """Index episodes by their rows and their numbers in their groups."""
         self._replays, self._names = replays, names
-        self._attempts: dict[RunKey, dict[_ItemId, list[tuple[int, Row]]]] = defaultdict(lambda: defaultdict(list))
-        self._groups: dict[tuple[str, str, int, str, str], dict[RunKey, _ItemId]] = defaultdict(dict)
+        self._attempts: dict[RunKey, dict[_ItemId, list[_NumberedRow]]] = defaultdict(lambda: defaultdict(list))
+        self._groups_at_item: dict[tuple[str, str, int, str, str], dict[RunKey, _ItemId]] = defaultdict(dict)
         for row, number in zip(rows, numbers, strict=True):
             item = _item_id(row)
             self._attempts[row.group][item].append((number, row))
-            self._groups[_item_id_across_groups(row)][row.group] = item
-        self._items = {group: sorted(items) for group, items in self._attempts.items()}
+            self._groups_at_item[_item_id_across_groups(row)][row.group] = item
+        self._sorted_items = {group: sorted(items) for group, items in self._attempts.items()}
         for items in self._attempts.values():
             for attempts in items.values():
-                attempts.sort(key=lambda attempt: (bool(attempt[1].exclusion_reason), attempt[1].attempt, attempt[0]))
+                attempts.sort(key=_attempt_sort_key)
 
     def find(self, row: Row, number: int) -> Neighbours:
         """Return the links from an episode to its neighbours; `number` is its number in its group."""
         group, item = row.group, _item_id(row)
-        by_item, items = self._attempts[group], self._items[group]
-        attempts = by_item[item]
-        at, at_item = [number for number, _ in attempts].index(number), bisect_left(items, item)
+        attempts_of_item, items = self._attempts[group], self._sorted_items[group]
+        attempts = attempts_of_item[item]
+        attempt_index, item_index = [number for number, _ in attempts].index(number), bisect_left(items, item)
+        # Each slice has one element or, at an end, none.
         beside = [
-            *(("Previous attempt", attempt) for attempt in attempts[:at][-1:]),
-            *(("Next attempt", attempt) for attempt in attempts[at + 1 :][:1]),
-            *(("Previous item", by_item[other][0]) for other in items[:at_item][-1:]),
-            *(("Next item", by_item[other][0]) for other in items[at_item + 1 :][:1]),
+            *(("Previous attempt", attempt) for attempt in attempts[:attempt_index][-1:]),
+            *(("Next attempt", attempt) for attempt in attempts[attempt_index + 1 :][:1]),
+            *(("Previous item", attempts_of_item[other][0]) for other in items[:item_index][-1:]),
+            *(("Next item", attempts_of_item[other][0]) for other in items[item_index + 1 :][:1]),
         ]
         others = [
             self._neighbour_link(self._names[other], self._attempts[other][item_of_other][0])
-            for other, item_of_other in self._groups[_item_id_across_groups(row)].items()
+            for other, item_of_other in self._groups_at_item[_item_id_across_groups(row)].items()
             if other != group
         ]
         others.sort(key=lambda neighbour: neighbour.title)
@@ -410,7 +406,8 @@ class NeighbourIndex:
             len(others[MOST_OTHERS:]),
         )
 
-    def _neighbour_link(self, title: str, episode: tuple[int, Row]) -> Neighbour:
+    def _neighbour_link(self, title: str, episode: "_NumberedRow") -> Neighbour:
+        """Return the link to an episode, with its score, or why it has none."""
         number, row = episode
         headline = headline_spec(registry.load(row.group.env), row.guided)
         value = headline.value(row)
@@ -421,6 +418,13 @@ class NeighbourIndex:
 
 
 _ItemId = tuple[int, int, str, str]
+_NumberedRow = tuple[int, Row]  # an episode's number in its group, and its row
+
+
+def _attempt_sort_key(episode: _NumberedRow) -> tuple[bool, int, int]:
+    """Return the sort key of an attempt at an item: excluded attempts come last."""
+    number, row = episode
+    return bool(row.exclusion_reason), row.attempt, number
 
 
 def _item_id(row: Row) -> _ItemId:

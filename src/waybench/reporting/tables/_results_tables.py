@@ -47,13 +47,7 @@ from waybench.results.stats import CONFIDENCE, IntervalEstimate
 
 
 class LoggedError(NamedTuple):
-    """An attempt that an infrastructure error ended.
-
-    Attributes:
-        anchor: The item's anchor in the page.
-        text: The error's message.
-        log: The log's file name.
-    """
+    """An attempt that an infrastructure error ended: its item with the anchor in the page, message, and log's name."""
 
     item: str
     anchor: str
@@ -69,14 +63,16 @@ def level_table(
 
     Args:
         view: The task.
-        headline: By what the group is judged.
-        estimates: Its estimates by level.
-        total: Its estimate over all levels.
-        sampling_units: What was drawn independently, over which intervals are.
+        headline: The specification of the group's headline score.
+        estimates: The group's estimates by level.
+        total: The group's estimate over all levels.
+        sampling_units: The units that were drawn independently, over which intervals are.
     """
     metric, scoring, presentation = headline.metric, view.env.scoring, view.presentation
-    in_aggregates = [part for aggregate in scoring.aggregates for part in aggregate.metrics]  # these have a table
-    best = metric.title if headline.series else f"Best {metric_in_sentence(metric)}"
+    # Metrics of aggregates have a table of their own, but not with a teacher.
+    in_aggregates = [part for aggregate in scoring.aggregates for part in aggregate.metrics]
+    other_series = [as_metric(series) for series in scoring.series if series.name != headline.series]
+    score_title = metric.title if headline.series else f"Best {metric_in_sentence(metric)}"
     if headline.series:
         caption = (
             f"{metric.title}: the mean of its curve over the steps. At every step the teacher's action was "
@@ -94,13 +90,13 @@ def level_table(
     ]
 
     def level_header(estimate: Estimate) -> TableCell:
-        return (
-            TableCell("all") if estimate is total else TableCell(str(estimate.level), link=f"#level-{estimate.level}")
-        )
+        if estimate is total:
+            return TableCell("all")
+        return TableCell(str(estimate.level), link=f"#level-{estimate.level}")
 
     def attempts_cell(estimate: Estimate) -> TableCell:
         lost = ""
-        if estimate.lost is not None:  # where no value says it, the score's bounds are here
+        if estimate.lost is not None:  # without any attempt there is no score, whose bounds are then here
             lost = f"of {estimate.n_planned:,}" if estimate.attempts else lost_text(estimate.lost, metric)
         return TableCell(count_text(estimate.attempts), notes=value_notes([lost], "flag"))
 
@@ -112,7 +108,7 @@ def level_table(
         TableColumn(presentation.items.capitalize(), lambda estimate: count_text(estimate.items)),
         TableColumn("Attempts", attempts_cell),
         TableColumn(
-            f"{best}, {metric.unit}" if metric.unit else best,
+            f"{score_title}, {metric.unit}" if metric.unit else score_title,
             lambda estimate: unshaded_mean_cell(headline.mean(estimate), metric, bold=True),
             better=metric.better,
             is_shown=bool(headline.series) or scoring.best_of,
@@ -126,14 +122,12 @@ def level_table(
         ),
         *(
             TableColumn(
-                metric_heading(other),
-                lambda estimate, other=other: unshaded_mean_cell(
-                    estimate.curves[other.name].average if other.name in estimate.curves else None, other
+                metric_heading(series),
+                lambda estimate, series=series: unshaded_mean_cell(
+                    estimate.curves[series.name].average if series.name in estimate.curves else None, series
                 ),
             )
-            for series in scoring.series
-            if series.name != headline.series
-            for other in [as_metric(series)]
+            for series in other_series
         ),
         TableColumn("Tokens in", lambda estimate: count_cell(estimate.input_tokens), is_optional=True),
         TableColumn("Tokens out", lambda estimate: count_cell(estimate.output_tokens), is_optional=True),
@@ -166,13 +160,14 @@ def error_table(view: TaskView, errors: Sequence[LoggedError]) -> Table | None:
 
 
 class FailureTables:
-    """Tables of how attempts failed, without games that only ever end by their length."""
+    """Tables of how attempts failed; games that always last a fixed number of steps have no failures."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
-        free = [row for row in rows if row.is_included and not row.guided]
-        by_env = group_by(free, lambda row: row.group.env)
-        endless = {env for env, rows_of_env in by_env.items() if has_fixed_length(rows_of_env)}
-        self._rows = group_by((row for row in free if row.group.env not in endless), lambda row: row.group)
+        included = [row for row in rows if row.is_included and not row.guided]
+        by_env = group_by(included, lambda row: row.group.env)
+        fixed_length_envs = {env for env, rows_of_env in by_env.items() if has_fixed_length(rows_of_env)}
+        rows_that_can_fail = (row for row in included if row.group.env not in fixed_length_envs)
+        self._rows = group_by(rows_that_can_fail, lambda row: row.group)
         self._by_group = {group: count_failures(rows_of_group) for group, rows_of_group in self._rows.items()}
 
     def to_json(self, pages: Mapping[RunKey, str]) -> list[dict[str, Any]]:
@@ -193,10 +188,10 @@ class FailureTables:
         by_env = group_by(groups, lambda group: group.env)
 
         def task_header(group: RunKey) -> TableCell:
-            differs = setting_notes(distinguishing_settings(group, by_env[group.env]))
-            return TableCell(registry.load(group.env).title, link=f"results/{pages[group]}", notes=differs)
+            settings = setting_notes(distinguishing_settings(group, by_env[group.env]))
+            return TableCell(registry.load(group.env).title, link=f"results/{pages[group]}", notes=settings)
 
-        # Kinds are an environment's own: only rows of the same one have columns in common.
+        # Each environment has its own kinds of failures: only rows of one environment have columns in common.
         kinds = failure_kinds(next(iter(by_env))) if len(by_env) == 1 else ()
         return _failure_table("Task", [(task_header(group), self._by_group[group]) for group in groups], kinds)
 
@@ -215,24 +210,28 @@ class FailureTables:
         return _first_error_table(level_heading, counts, first_error_kinds(group.env))
 
     def _rows_by_level(self, group: RunKey) -> list[tuple[int, list[Row]]]:
+        """Return the levels of a group with their rows, in rising order."""
         return sorted(group_by(self._rows.get(group, ()), lambda row: row.level).items())
 
 
 def _failure_table(
     heading: str, counts: Sequence[tuple[TableCell, Failures]], kinds: Sequence[FailureKind]
 ) -> Table | None:
-    """Return the table of failures; a column lists causes where the kinds have no columns of their own."""
-    if not any(failed.failed for _, failed in counts):
+    """Return the table of failures; None if nothing failed.
+
+    It has a column for each kind of failure that occurred, or without `kinds` one column of all causes.
+    """
+    if not any(failures.failed for _, failures in counts):
         return None
-    met = [kind for kind in kinds if any(failed.kinds.get(kind) for _, failed in counts)]
+    observed_kinds = [kind for kind in kinds if any(failures.kinds.get(kind) for _, failures in counts)]
     columns: list[TableColumn[tuple[TableCell, Failures]]] = [
         TableColumn(heading, lambda row: row[0]),
         TableColumn("Attempts", lambda row: count_cell(row[1].attempts)),
         TableColumn("Failed", lambda row: count_cell(row[1].failed, "" if row[1].failed else "zero")),
-        *(_kind_column(kind, f"By {kind.title}") for kind in met),
-        TableColumn("Failed by", lambda row: _causes_cell(row[1]), "name", is_shown=not met),
+        *(_kind_column(kind, f"By {kind.title}") for kind in observed_kinds),
+        TableColumn("Failed by", lambda row: _causes_cell(row[1]), "name", is_shown=not observed_kinds),
     ]
-    share = " Small: the share of the failed attempts." if met else ""
+    share = " Small: the share of the failed attempts." if observed_kinds else ""
     return Table.from_columns(
         columns,
         counts,
@@ -246,9 +245,9 @@ def _failure_table(
 def _first_error_table(
     heading: str, counts: Sequence[tuple[TableCell, FirstErrorCounts]], kinds: Sequence[FailureKind]
 ) -> Table | None:
-    """Return the table of first errors by kind."""
-    met = [kind for kind in kinds if any(errors.kinds.get(kind) for _, errors in counts)]
-    if not met:
+    """Return the table of first errors by kind; None without any."""
+    observed_kinds = [kind for kind in kinds if any(errors.kinds.get(kind) for _, errors in counts)]
+    if not observed_kinds:
         return None
     columns: list[TableColumn[tuple[TableCell, FirstErrorCounts]]] = [
         TableColumn(heading, lambda row: row[0]),
@@ -258,7 +257,7 @@ def _first_error_table(
             lambda row: NOTHING if row[1].median_step is None else f"{row[1].median_step:g}",
             help="The number of the step that is the first error, from 1.",
         ),
-        *(_kind_column(kind, kind.title.capitalize()) for kind in met),
+        *(_kind_column(kind, kind.title.capitalize()) for kind in observed_kinds),
     ]
     return Table.from_columns(
         columns,
@@ -271,29 +270,26 @@ def _first_error_table(
 
 
 def _kind_column(kind: FailureKind, heading: str) -> TableColumn[tuple[TableCell, Failures | FirstErrorCounts]]:
-    """Return the column of the failures of a kind, with their share of all."""
+    """Return the column of the failures of a kind, each with its share of all failures in the row."""
 
     def failures_cell(row: tuple[TableCell, Failures | FirstErrorCounts]) -> TableCell:
         count = row[1].kinds.get(kind, 0)
         if not count:
             return TableCell(NOTHING, kind="score")
         share = count / row[1].failed
-        return TableCell(
-            count_text(count),
-            bold=True,
-            notes=value_notes([f"{percent_text(share)} %"]),
-            part=round(share, 3),
-            kind="score",
-        )
+        notes = value_notes([f"{percent_text(share)} %"])
+        return TableCell(count_text(count), bold=True, notes=notes, part=round(share, 3), kind="score")
 
     return TableColumn(heading, failures_cell, "score", help=kind.doc)
 
 
-def _causes_cell(failed: Failures) -> TableCell:
-    """Return the kinds of failures that occurred, the most frequent first."""
+def _causes_cell(failures: Failures) -> TableCell:
+    """Return the kinds of failures that occurred with their numbers and shares, the most frequent first."""
     causes = tuple(
-        Note(f"{kind.title} {percent_text(count / failed.failed)} %", "cause", title=kind.doc, value=count_text(count))
-        for kind, count in sorted(failed.kinds.items(), key=lambda item: -item[1])
+        Note(
+            f"{kind.title} {percent_text(count / failures.failed)} %", "cause", title=kind.doc, value=count_text(count)
+        )
+        for kind, count in sorted(failures.kinds.items(), key=lambda item: -item[1])
     )
     return TableCell("" if causes else NOTHING, notes=causes, kind="name")
 
@@ -311,7 +307,7 @@ def models_belief_table(
     """Return the table of the belief probes of several groups, models before embedded players; None without any."""
     if not counts_of:
         return None
-    columns = _belief_columns([counts for of_group in counts_of.values() for counts in of_group])
+    columns = _belief_columns([counts for group_counts in counts_of.values() for counts in group_counts])
     names = labels(counts_of)
     groups = [
         RowGroup(table_rows(columns, counts), head=TableCell(names[group], kind="name", link=f"results/{pages[group]}"))
@@ -326,7 +322,7 @@ def _belief_table(id: str, columns: Sequence[TableColumn[Any]], groups: Sequence
 
 
 def _belief_columns(all_counts: Sequence[BeliefCounts]) -> list[TableColumn[BeliefCounts]]:
-    """Return the columns that at least one row needs."""
+    """Return the columns of the table of belief probes that at least one row needs."""
 
     def known_cell(counts: BeliefCounts) -> TableCell:
         interval = value_notes([percent_interval_text(counts.known)], "interval")
@@ -334,7 +330,7 @@ def _belief_columns(all_counts: Sequence[BeliefCounts]) -> list[TableColumn[Beli
         return TableCell(percent_text(share), bold=True, notes=interval, part=round(share, 3), kind="score")
 
     def before_error_cell(counts: BeliefCounts, count: int) -> TableCell:
-        if not counts.knew + counts.did_not_know:
+        if not counts.knew + counts.did_not_know:  # no probe was before a first error
             return TableCell(NOTHING)
         return count_cell(count, "" if count else "zero")
 

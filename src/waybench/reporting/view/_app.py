@@ -29,9 +29,9 @@ from waybench.core import LOCK_FILE, PROGRESS_FILE, Json, is_array, is_object
 _PAGES = files(__name__.rpartition(".")[0]) / "pages"
 _MOST_BYTES = 1 << 22
 _MOST_TASKS = 200
-_RECENT = 30.0  # seconds: where no lock can be had, a file that is newer belongs to a running process
+_RECENT = 30.0  # seconds since a file was written, up to which a process without a lock is taken to run
 _TEXTS = ("name", "state", "done_text", "state_text", "use_text")
-_SHOWN = {
+_TITLES = {
     "running": "",
     "interrupted": "Interrupted; run the same command again to resume",
     "failed": "Ended by an error; run the same command again to resume",
@@ -40,7 +40,7 @@ _SHOWN = {
 
 
 def unfinished_runs(folders: Iterable[Path]) -> list[dict[str, Json]]:
-    """Return for each unfinished run in some folders what its page shows: state, title, and a list of tasks."""
+    """Return the progress of each unfinished run in some folders: its state, title, and tasks."""
     paths = [path for folder in folders if folder.is_dir() for path in sorted(folder.rglob(PROGRESS_FILE))]
     return [progress for path in paths if (progress := _read_progress(path))]
 
@@ -56,9 +56,9 @@ def _read_progress(path: Path) -> dict[str, Json] | None:
     state = str(data.get("state"))
     if state == "running" and not _is_running(path, data.get("written")):
         state = "stopped"
-    if state not in _SHOWN:
+    if state not in _TITLES:
         return None
-    title = str(data.get("text", ""))[:300].capitalize() if state == "running" else _SHOWN[state]
+    title = str(data.get("text", ""))[:300].capitalize() if state == "running" else _TITLES[state]
     return {"state": state, "title": title, "tasks": list(_task_progress(data.get("tasks"), state))}
 
 
@@ -74,13 +74,14 @@ def _task_progress(tasks: Json, state: str) -> Iterator[dict[str, Json]]:
 
 
 def _done_share(done: Json, total: Json) -> float | None:
+    """Return a number as a share of a total, at most 1; None if these are not numbers."""
     if not isinstance(done, int) or not isinstance(total, int) or total <= 0:
         return None
     return min(done / total, 1.0)
 
 
 def _is_running(path: Path, written_at: Json) -> bool:
-    """Return whether the process that writes a progress file still runs, which then holds the lock of the folder."""
+    """Return whether the process that writes a progress file still runs, which then locks a database in the folder."""
     lock = path.with_name(LOCK_FILE)
     try:
         with closing(sqlite3.connect(f"{lock.absolute().as_uri()}?mode=ro", uri=True, timeout=0)) as database:
@@ -88,14 +89,15 @@ def _is_running(path: Path, written_at: Json) -> bool:
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return True
+        # Without a lock, as on some network drives, the time decides.
         return isinstance(written_at, int | float) and abs(time.time() - written_at) < _RECENT
     return False
 
 
-HOME = "/~waybench"  # the server's own; no file of a site begins with "~"
+HOME = "/~waybench"  # of the server's own files; no name of a site's file begins with "~"
 SCRIPT = f"{HOME}/reload.js"
 PROGRESS = f"{HOME}/progress.json"
-_RELOAD = ("script-src", "connect-src")
+_RELOAD = ("script-src", "connect-src")  # directives that restrict a page that reloads itself
 
 
 def entity_tag(content: bytes) -> str:
@@ -122,15 +124,15 @@ def add_reload_script(page: bytes) -> bytes:
 def allow_reload(policy: str) -> str:
     """Return a Content-Security-Policy that also allows scripts from, and requests to, the page's own server.
 
-    Everything else stays as it is; a policy that does not restrict one of the two is left alone in it.
+    All other restrictions stay; scripts or requests that the policy does not restrict stay unrestricted.
     """
     directives: dict[str, list[str]] = {}
     for directive in policy.split(";"):
         name, *sources = directive.split() or [""]
         if name:
-            directives.setdefault(name.lower(), sources)  # of a directive that stands twice the first one counts
-    wanted = [*_RELOAD, *(["script-src-elem"] if "script-src-elem" in directives else [])]
-    for name in wanted:
+            directives.setdefault(name.lower(), sources)  # of a directive that is given twice, the first one counts
+    names = [*_RELOAD, *(["script-src-elem"] if "script-src-elem" in directives else [])]
+    for name in names:
         sources = directives.get(name, directives.get("default-src"))
         if sources is not None:
             others = [source for source in sources if source.lower() not in ("'none'", "'self'")]
@@ -143,27 +145,29 @@ def _meta_policies(head: str) -> list[tuple[str, str]]:
     reader = _PolicyReader()
     reader.feed(head)
     reader.close()
-    return reader.found
+    return reader.policies
 
 
 class _PolicyReader(HTMLParser):
+    """Finds the <meta> elements with a Content-Security-Policy, as (text in the page, policy)."""
+
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.found: list[tuple[str, str]] = []
+        self.policies: list[tuple[str, str]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: value or "" for name, value in attrs}
         if tag == "meta" and attributes.get("http-equiv", "").lower() == "content-security-policy":
-            self.found.append((self.get_starttag_text() or "", attributes.get("content", "")))
+            self.policies.append((self.get_starttag_text() or "", attributes.get("content", "")))
 
 
-# Files of a site have such names. Temporary ones, which begin with a dot, "..", and what has a backslash or a colon
-# are none, whatever they may mean to the file system.
+# The names of a site's files. Temporary files, which begin with a dot, "..", backslashes and colons are not among them,
+# whatever they mean to the file system.
 _PATH = re.compile(r"\w[\w.-]*(/\w[\w.-]*)*", re.ASCII)
-_FIRST = "index.html"
+_FIRST_PAGE = "index.html"
 _REPLAY = re.compile(r"replays/([a-z0-9][a-z0-9.-]*)-[0-9]{1,9}\.html")
 _MAKING = "The page of this replay is being made; it reloads when it is ready."
-# Not the system's own table, which may have other types: browsers are told to take these for what they are.
+# The system's own table may have other types, which browsers would have to follow (X-Content-Type-Options).
 _TYPES = {
     ".css": "text/css",
     ".csv": "text/csv",
@@ -194,18 +198,18 @@ class Answer:
 
 @dataclass
 class LiveSite:
-    """A folder of pages, and a page that stands in until there is a first one.
+    """A folder of pages, and a waiting page that is shown until there is a first one.
 
     Attributes:
-        folder: The folder; it need not be there yet.
-        title: The title of the page that stands in.
+        folder: The folder, which may not exist yet.
+        title: The title of the waiting page.
         start: Commands that would give the site something to show, by their purpose.
-        message: The text of the page that stands in.
-        hint: Whether it shows these commands.
-        folders: Where the logs are, whose runs' progress is shown.
-        wanted: File names of the pages of replays that somebody has opened; some may not be written yet.
-        built: Those of `wanted` that the last build had to write.
-        call: Called when another page is wanted.
+        message: The text of the waiting page.
+        hint: Whether the waiting page shows these commands.
+        folders: The folders of the logs, whose runs' progress is shown.
+        wanted: File names of the replays that somebody has opened; some may not be written yet.
+        built: The replays of `wanted` that the last build had to write.
+        call: Called when another replay is wanted.
     """
 
     folder: Path
@@ -220,22 +224,23 @@ class LiveSite:
 
     def answer(self, path: str) -> Answer | None:
         """Return the answer to a decoded path without its first slash; None if there is no such file."""
-        wanted = path or _FIRST
-        content = self._read_file(wanted) if _PATH.fullmatch(wanted) else None
+        name = path or _FIRST_PAGE
+        content = self._read_file(name) if _PATH.fullmatch(name) else None
         if content is None:
-            if wanted == _FIRST:
+            if name == _FIRST_PAGE:
                 return _html_answer(self._waiting_page(self.message))
-            return _html_answer(self._waiting_page(_MAKING)) if self._request_replay(wanted) else None
-        suffix = Path(wanted).suffix
+            return _html_answer(self._waiting_page(_MAKING)) if self._request_replay(name) else None
+        suffix = Path(name).suffix
         if suffix == ".html":
             return _html_answer(content)
         return Answer(content, _TYPES.get(suffix, "application/octet-stream"), entity_tag(content))
 
     def _read_file(self, path: str) -> bytes | None:
+        """Return the content of a file of the folder; None if there is no such file."""
         try:
             home = self.folder.resolve(strict=True)
             file = (home / path).resolve(strict=True)
-            # A link may lead within the folder, not out of it.
+            # A link may lead to a file in the folder, but not out of it.
             return file.read_bytes() if file.is_relative_to(home) and file.is_file() else None
         except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle
             return None
@@ -246,16 +251,20 @@ class LiveSite:
         if match is None or self._read_file(f"results/{match[1]}.html") is None:
             return False
         name = path.removeprefix("replays/")
-        was_built = name in self.built  # before the call, which another thread may follow at once
+        was_built = name in self.built  # read before the call, after which another thread may change it at once
         if name not in self.wanted:
             self.wanted |= {name}
             self.call()
         return not was_built
 
     def _waiting_page(self, message: str) -> bytes:
+        """Return the waiting page with a message."""
         template = Template((_PAGES / "waiting.html").read_text(encoding="utf-8"))
         commands: Mapping[str, str] = self.start if self.hint else {}
-        lines = [f'<p class="soft">{escape(what)}</p>\n<pre>{escape(how)}</pre>' for what, how in commands.items()]
+        lines = [
+            f'<p class="soft">{escape(purpose)}</p>\n<pre>{escape(command)}</pre>'
+            for purpose, command in commands.items()
+        ]
         html = template.substitute(title=escape(self.title), message=escape(message), start="\n".join(lines))
         return html.encode("utf-8", "replace")
 
@@ -278,7 +287,7 @@ _REFUSED = "This page is private: open the full address that `waybench {}` print
 def site_application(site: LiveSite, port: int, token: str) -> ASGIApp:
     """Return the application that serves a site on a port of this machine to clients with the token."""
 
-    # Functions that are not async run in threads: reading a file holds up nobody else.
+    # Functions that are not async run in threads, so that reading a file does not delay other answers.
     def serve_file(request: Request) -> Response:
         if request.path_params["path"] == "replays/index.html" and request.url.query:  # a replay without a page
             name = quote(request.url.query, safe="")
@@ -300,16 +309,16 @@ def site_application(site: LiveSite, port: int, token: str) -> ASGIApp:
 
 
 class Guard:
-    """Refuses requests that were meant for another name, and puts the common headers on every answer.
+    """Refuses requests for another host name, and puts the common headers on every answer.
 
-    A page of some other site can make its own name mean this machine (DNS rebinding). The browser then lets it read
-    what we answer; but it tells us that name.
+    Another site can make its own name the address of this machine (DNS rebinding), so that a browser lets its pages
+    read the answers. But the browser's request names the site.
     """
 
     def __init__(self, app: ASGIApp, port: int) -> None:
         self._app = app
         self._names = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
-        if port == 80:
+        if port == 80:  # the default port, which browsers leave out
             self._names |= {"127.0.0.1", "localhost"}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -321,15 +330,14 @@ class Guard:
             await send(message)
 
         hosts = Headers(scope=scope).getlist("host")
-        is_known = len(hosts) == 1 and hosts[0].lower() in self._names
-        app = (
-            self._app if is_known else PlainTextResponse("This server answers only to 127.0.0.1 and localhost.\n", 421)
-        )
+        app = self._app
+        if len(hosts) != 1 or hosts[0].lower() not in self._names:
+            app = PlainTextResponse("This server answers only to 127.0.0.1 and localhost.\n", 421)
         await app(scope, receive, send_with_headers)
 
 
 class Access:
-    """Answers those who have the token; others who use this machine reach the server, too.
+    """Answers only clients with the token, since all users of this machine can reach the server.
 
     The token comes in the first address ("/?token=...") and in a cookie from then on. Ports of a host share their
     cookies, so that the cookie's name has the port.
