@@ -27,16 +27,15 @@ from waybench.reporting._files import SiteFolder
 from waybench.results import LoggedEpisode, Row
 from waybench.results.results import Simulated
 
-_DAYS = 30  # after which the cache of a site that was not written again is removed
+_DAYS_KEPT = 30  # after which the cache of a site that was not written again is removed
 _FIRST_LINE = b"waybench report cache 1\n"
-_DIGEST = 32
-_HEAD = struct.Struct(f">{_DIGEST}s{_DIGEST}sI")  # key, digest of the content, its length
+_ENTRY_HEADER = struct.Struct(">32s32sI")  # key and digest of the content (SHA-256), and the content's length
 _SOURCES = (".py", ".html", ".css", ".js", ".json", ".toml")
 # Packages whose versions may change what a page shows.
 _LIBRARIES = ("inspect-ai", "jinja2", "numba", "numpy", "scipy", "vl-convert-python")
-# In the `repr` of a metric, say; where a function is in memory differs from one report to the next.
+# In the `repr` of a metric, for example: the address of a function in memory differs from one report to the next.
 _FUNCTION = re.compile(r"(<function [\w.<>]+) at 0x[0-9a-f]+>")
-# What kept values are made of beside classes of ours that hold values and do nothing.
+# The classes of cached values, beside the value classes of waybench.
 _CLASSES = {kind.__qualname__: kind for kind in (Counter, dict, range)}
 
 
@@ -65,11 +64,13 @@ class ReportCache:
         self._entries = _read_entries(path) if path else {}
         self.new: dict[bytes, bytes] = {}
         self.used: set[bytes] = set()
-        self._before: list[dict[bytes, bytes]] = []  # what was added before a block of `recorded`
+        self._added_before: list[dict[bytes, bytes]] = []  # entries that were added before blocks of `record_changes`
 
     def get(self, key: bytes) -> bytes | None:
         """Return the content of a key; None if there is none."""
-        content = next((entries[key] for entries in (self.new, *self._before, self._entries) if key in entries), None)
+        content = next(
+            (entries[key] for entries in (self.new, *self._added_before, self._entries) if key in entries), None
+        )
         if content is not None:
             self.used.add(key)
         return content
@@ -81,15 +82,15 @@ class ReportCache:
 
     @contextmanager
     def record_changes(self) -> Generator[Changes, None, None]:
-        """Yield the entries that are read and added within the block."""
+        """Yield a record that receives the entries that are added, and the keys that are used, within the block."""
         new, used = self.new, self.used
         changes = Changes({}, set())
         self.new, self.used = changes
-        self._before.append(new)
+        self._added_before.append(new)
         try:
             yield changes
         finally:
-            self._before.pop()
+            self._added_before.pop()
             self.new, self.used = new | changes.new, used | changes.used
 
     def merge_changes(self, changes: Changes) -> None:
@@ -106,9 +107,9 @@ class ReportCache:
         try:
             with open(temporary, "wb") as file:
                 file.write(_FIRST_LINE)
-                for key in sorted(self.used & entries.keys()):  # a kept page may have used an entry that is damaged
+                for key in sorted(self.used & entries.keys()):  # a cached page may have used an entry that is damaged
                     content = entries[key]
-                    file.write(_HEAD.pack(key, hashlib.sha256(content).digest(), len(content)) + content)
+                    file.write(_ENTRY_HEADER.pack(key, hashlib.sha256(content).digest(), len(content)) + content)
             temporary.replace(self._path)
         except OSError:
             pass
@@ -118,25 +119,23 @@ class ReportCache:
 
 
 def open_cache(folder: Path, site: Path) -> ReportCache:
-    """Return the cache of a site, and delete the caches of sites that have long not been written.
+    """Return the cache of a site, and delete the caches of sites that were not written for `_DAYS_KEPT` days.
 
-    It is the user's own and does not lie in the site: a site that comes from somebody else cannot bring one that says
-    which records have been confirmed.
-
-    `folder` has this user's caches.
+    `folder` has this user's caches. They are not in the sites, so that a site from somebody else cannot have a cache
+    that says which records have been confirmed.
     """
     path = folder / hashlib.sha256(os.fsencode(site.resolve())).hexdigest()[:32]
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for other in folder.iterdir():
-            if other != path and time.time() - other.stat().st_mtime > _DAYS * 86_400:
+            if other != path and time.time() - other.stat().st_mtime > _DAYS_KEPT * 86_400:
                 other.unlink()
         os.utime(path)
     return ReportCache(path)
 
 
 def _read_entries(path: Path) -> dict[bytes, bytes]:
-    """Return the undamaged entries of a cache file; none if it is missing or of another form."""
+    """Return the undamaged entries of a cache file; none if it is missing or does not begin as a cache file."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -144,13 +143,14 @@ def _read_entries(path: Path) -> dict[bytes, bytes]:
     entries: dict[bytes, bytes] = {}
     if not data.startswith(_FIRST_LINE):
         return entries
-    at = len(_FIRST_LINE)
-    while at + _HEAD.size <= len(data):
-        key, digest, length = _HEAD.unpack_from(data, at)
-        content = data[at + _HEAD.size : at + _HEAD.size + length]
+    position = len(_FIRST_LINE)
+    while position + _ENTRY_HEADER.size <= len(data):
+        key, digest, length = _ENTRY_HEADER.unpack_from(data, position)
+        position += _ENTRY_HEADER.size
+        content = data[position : position + length]
         if hashlib.sha256(content).digest() == digest:
             entries[key] = content
-        at += _HEAD.size + length
+        position += length
     return entries
 
 
@@ -158,8 +158,8 @@ def content_key(kind: str, *parts: object) -> bytes:
     """Return the cache key of a content: a digest of the source of waybench, the kind, and the `repr` of each part."""
     digest = hashlib.sha256(source_digest())
     for part in (kind, *parts):
-        text = part if isinstance(part, bytes) else _FUNCTION.sub(r"\1>", repr(part)).encode("utf-8", "surrogatepass")
-        digest.update(struct.pack(">Q", len(text)) + text)
+        data = part if isinstance(part, bytes) else _FUNCTION.sub(r"\1>", repr(part)).encode("utf-8", "surrogatepass")
+        digest.update(struct.pack(">Q", len(data)) + data)
     return digest.digest()
 
 
@@ -185,16 +185,15 @@ def _add_source_files(folder: Traversable, digest: Any) -> None:
 
 
 def is_cacheable(env: str) -> bool:
-    """Return whether an environment is part of waybench; the source of other packages is in no key."""
+    """Return whether an environment is part of waybench: cache keys do not depend on the source of other packages."""
     return any(entry.id == env for entry in registry.built_in)
 
 
 def episode_key(episode: LoggedEpisode, price: Price | None, record: str) -> bytes:
     """Return the cache key of an episode's row, from its record as text and the price of its tokens."""
     settings, design = sorted(episode.settings.items()), sorted(episode.design.items())
-    facts = episode.model, episode.task, settings, episode.log, episode.sample, episode.run, episode.origin
-    data = record.encode("utf-8", "surrogatepass")
-    return content_key("row", *facts, design, episode.attempt, price, data)
+    source = episode.model, episode.task, settings, episode.log, episode.sample, episode.run, episode.origin
+    return content_key("row", *source, design, episode.attempt, price, record.encode("utf-8", "surrogatepass"))
 
 
 def unpack_row(content: bytes) -> tuple[Row, Simulated] | None:
@@ -214,15 +213,15 @@ def unpack_values(content: bytes) -> object:
     """Return the values in a content of the cache; None if it is not valid."""
     try:
         return _Unpickler(io.BytesIO(zlib.decompress(content))).load()
-    except Exception:  # whatever stands in it, the values are made again
+    except Exception:  # a damaged content can raise any error; the values are computed again
         return None
 
 
 class _Unpickler(pickle.Unpickler):
-    """Reads values and nothing else."""
+    """Unpickles values alone, so that a content of the cache cannot execute anything."""
 
     def find_class(self, module_name: str, global_name: str, /) -> Any:
-        """Return a class of plain values by its name; all others are refused."""
+        """Return a class of plain values by its name; raise UnpicklingError for all others."""
         kind: Any = _CLASSES.get(global_name)
         if kind is None and module_name.startswith("waybench."):
             kind = super().find_class(module_name, global_name)
@@ -254,18 +253,18 @@ class Computation(NamedTuple):
 def compute_values(
     computations: Sequence[Computation], cache: ReportCache, processes: int
 ) -> Generator[Iterator[Any], None, None]:
-    """Yield the values of computations in order, from the cache or else computed in other processes if possible.
+    """Yield an iterator of the values of computations, in order: cached ones, and the others from other processes.
 
-    The other processes begin at once and go on while this one does something else. New values are added to the cache.
+    The other processes begin at once and work in parallel with the block. New values are added to the cache.
     """
     contents = [cache.get(computation.key) if computation.key else None for computation in computations]
     cached = [None if content is None else unpack_values(content) for content in contents]
-    new = [computation for computation, value in zip(computations, cached, strict=True) if value is None]
+    uncached = [computation for computation, value in zip(computations, cached, strict=True) if value is None]
 
     def compute_new(number: int) -> bytes:
-        return to_pickle(new[number].work())
+        return to_pickle(uncached[number].work())
 
-    with map_in_processes(compute_new, len(new), processes) as results:
+    with map_in_processes(compute_new, len(uncached), processes) as results:
         yield _yield_values(computations, cached, results, cache)
 
 
@@ -280,17 +279,17 @@ def _yield_values(
         content = next(results)
         if computation.key:
             cache.put(computation.key, zlib.compress(content, 1))
-        yield pickle.loads(content)  # a copy of this process has just made it
+        yield pickle.loads(content)  # trusted: a copy of this process has just pickled it
 
 
-_FORMS = (".eval", ".json", ".jsonl", ".jsonl.gz")  # of logs, and of files of records
+_INPUT_SUFFIXES = (".eval", ".json", ".jsonl", ".jsonl.gz")  # of logs, and of files of records
 
 
 def inputs_key(folders: Iterable[Path], out: Path, *parts: object) -> bytes:
     """Return the cache key of a report: of the contents of all files that may be logs or records, and of `parts`.
 
-    The files of the site (`out`) are left out. The key is b"" where a file cannot be read, or where a folder is a link,
-    whose files are not looked for here.
+    The files of the site (`out`) are left out. The key is b"" if a file cannot be read, or if a folder is a link, whose
+    files are not read here.
     """
     digests: list[tuple[str, str]] = []
     try:
@@ -304,15 +303,15 @@ def inputs_key(folders: Iterable[Path], out: Path, *parts: object) -> bytes:
 
 
 def _input_files(folder: Path, out: Path) -> Iterator[Path]:
-    """Yield the files in a folder that may be logs or records, except those of the site."""
+    """Yield the files in a folder, or the file itself, that may be logs or records, but no files of the site."""
     if folder.is_file():
         yield folder
         return
     for root, names, file_names in os.walk(folder, onerror=_raise_error):
         if any(os.path.islink(os.path.join(root, name)) for name in names):
             raise OSError("a folder is a link")
-        names[:] = [name for name in names if Path(root, name).resolve() != out]
-        yield from (Path(root, name) for name in file_names if name.endswith(_FORMS))
+        names[:] = [name for name in names if Path(root, name).resolve() != out]  # the folders that are visited next
+        yield from (Path(root, name) for name in file_names if name.endswith(_INPUT_SUFFIXES))
 
 
 def _raise_error(error: OSError) -> None:
@@ -322,11 +321,11 @@ def _raise_error(error: OSError) -> None:
 def load_report(cache: ReportCache, key: bytes, folder: SiteFolder) -> object:
     """Return the saved values of a report if the folder still has all its files unchanged, or else None."""
     content = cache.get(key) if key else None
-    parts = unpack_values(content) if content else None
-    if not isinstance(parts, tuple):
+    saved = unpack_values(content) if content else None
+    if not isinstance(saved, tuple):
         return None
-    files, values = cast(tuple[Any, Any], parts)
-    return values if folder.has_files(files) else None
+    file_digests, values = cast(tuple[Any, Any], saved)
+    return values if folder.has_files(file_digests) else None
 
 
 def save_report(cache: ReportCache, key: bytes, folder: SiteFolder, values: object) -> None:

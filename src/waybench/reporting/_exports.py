@@ -46,7 +46,7 @@ SCHEMA_FILE = "summary.schema.json"
 
 
 def summary_schema() -> dict[str, Any]:
-    """Return the JSON Schema of the summary: that of effects from their columns, the rest from the package's file."""
+    """Return the JSON Schema of the summary: definitions of effects from their columns, the rest from a file."""
     schema = json.loads((files("waybench.reporting") / SCHEMA_FILE).read_text(encoding="utf-8"))
     kinds = {
         "twin": TwinEffect.kind,
@@ -86,16 +86,16 @@ def summary_json(title: str, site: Site, analyses: Analyses) -> str:
         return [result.to_json() for result in results]
 
     def horizon_records() -> Iterator[dict[str, Any]]:
+        """Yield the horizons; the first one of a curve has its ratio to the leader's horizon."""
         for curve in analyses.curves:
             for horizon in curve.horizons:
                 ratio = None
                 if horizon.share == SHARES[0] and curve.ratio is not None and curve.leader is not None:
-                    value, low, high = curve.ratio.value, curve.ratio.low, curve.ratio.high
-                    ends = {"value": value, "low": low, "high": high}
-                    ratio = {"leader": page_path(curve.leader), **ends, "p_adjusted": curve.p_adjusted}
+                    estimate = {"value": curve.ratio.value, "low": curve.ratio.low, "high": curve.ratio.high}
+                    ratio = {"leader": page_path(curve.leader), **estimate, "p_adjusted": curve.p_adjusted}
                 yield {**horizon.to_json(), "page": page_path(horizon.group), "ratio_to_leader": ratio}
 
-    means = "first_mean", "second_mean", "difference"
+    mean_names = "first_mean", "second_mean", "difference"
     summary = {
         "schema": SUMMARY_SCHEMA,
         "waybench": __version__,
@@ -116,7 +116,7 @@ def summary_json(title: str, site: Site, analyses: Analyses) -> str:
             {
                 **page_paths(*pair.groups),
                 "metric": pair.metric.name,
-                **{name: asdict(getattr(pair, name)) for name in means},
+                **{name: asdict(getattr(pair, name)) for name in mean_names},
                 "items": pair.difference.n,
             }
             for pair in analyses.pairs
@@ -152,8 +152,8 @@ def summary_json(title: str, site: Site, analyses: Analyses) -> str:
     return "{\n" + ",\n".join(f"{compact_json(key)}:{json_by_line(value)}" for key, value in summary.items()) + "\n}\n"
 
 
-# Spreadsheets take a cell that begins with one of these for a formula, also in the wide forms of the first four. With
-# the apostrophe among them, the first one of a cell is always ours.
+# Spreadsheets take a cell that begins with one of these for a formula, also in the wide forms of the signs. Texts that
+# begin with an apostrophe get another one, so that removing the first one always restores the text.
 _FORMULA = re.compile("['=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
@@ -171,31 +171,30 @@ def frame_files(frame: Frame) -> Files:
 
     CSV is UTF-8 with one line of names, texts in quotation marks, and nothing at all for null. A text that begins with
     = + - @, a tab, a line break or an apostrophe has an apostrophe before it, so that no spreadsheet takes it for a
-    formula, and invisible characters are written out. Numbers and truth values are as they are.
+    formula, and invisible characters are written out. Numbers and truth values are unchanged.
     """
-    pa: Any = import_module("pyarrow")  # it carries no types
+    pyarrow: Any = import_module("pyarrow")  # it has no types
     schema = frame.table.schema
-    csv_schema = pa.schema([(safe_csv_text(field.name), field.type) for field in schema])
-    written, lines = BytesIO(), BytesIO()
+    csv_schema = pyarrow.schema([(safe_csv_text(field.name), field.type) for field in schema])
+    parquet, csv = BytesIO(), BytesIO()
     with (
-        import_module("pyarrow.parquet").ParquetWriter(written, schema) as to_parquet,
-        import_module("pyarrow.csv").CSVWriter(lines, csv_schema) as to_csv,
+        import_module("pyarrow.parquet").ParquetWriter(parquet, schema) as parquet_writer,
+        import_module("pyarrow.csv").CSVWriter(csv, csv_schema) as csv_writer,
     ):
         for batch in frame.table.to_batches():
-            to_parquet.write_batch(batch)
-            to_csv.write(pa.record_batch([_csv_array(pa, array) for array in batch.columns], schema=csv_schema))
-    return Files(written.getvalue(), lines.getvalue())
+            parquet_writer.write_batch(batch)
+            csv_arrays = [_csv_array(pyarrow, array) for array in batch.columns]
+            csv_writer.write(pyarrow.record_batch(csv_arrays, schema=csv_schema))
+    return Files(parquet.getvalue(), csv.getvalue())
 
 
 def _csv_array(pyarrow: Any, array: Any) -> Any:
     """Return an Arrow array whose texts are safe in a spreadsheet (see `safe_csv_text`)."""
     if array.type != pyarrow.string():
         return array
-    # Texts come again and again, so each is looked at once.
-    coded = array.dictionary_encode()
-    return pyarrow.array([safe_csv_text(text) for text in coded.dictionary.to_pylist()], pyarrow.string()).take(
-        coded.indices
-    )
+    encoded = array.dictionary_encode()  # each different text is checked once
+    safe_texts = [safe_csv_text(text) for text in encoded.dictionary.to_pylist()]
+    return pyarrow.array(safe_texts, pyarrow.string()).take(encoded.indices)
 
 
 def safe_csv_text(text: str) -> str:
@@ -208,8 +207,8 @@ def data_files(site: Site, analyses: Analyses) -> Iterator[tuple[str, str | byte
     """Yield the names and contents of a site's files for programs, without charts and summary.
 
     They are data/episodes.parquet and .csv (`episode_frame`), data/scores.parquet and .csv (`score_frame`), the same of
-    other frames, data/columns.csv, which describes the columns of all, data/index.html, which does so for people, the
-    JSON Schema of summary.json as data/summary.schema.json, and table.md.
+    other frames, data/columns.csv and data/index.html, which describe all columns for programs and for people, the JSON
+    Schema of summary.json as data/summary.schema.json, and table.md.
     """
     frames = [
         episode_frame(site.store.rows),
@@ -238,8 +237,8 @@ def data_files(site: Site, analyses: Analyses) -> Iterator[tuple[str, str | byte
     tables = [_file_table(frames, sizes), *map(_column_table, frames)]
     yield "data/index.html", site.templates.get_template("data.html").render(tables=tables)
     normalized = matrix_table(site.matrix, {}, site.pages, site.model_pages)
-    scores = f"\n{SCALE}\n\n{table_to_markdown(normalized)}\n" if normalized.groups else ""
-    yield "table.md", readme_table(site.leaders(analyses)) + scores
+    normalized_text = f"\n{SCALE}\n\n{table_to_markdown(normalized)}\n" if normalized.groups else ""
+    yield "table.md", readme_table(site.leaders(analyses)) + normalized_text
 
 
 def _frame_file_names(frame: Frame) -> tuple[str, str]:
@@ -248,7 +247,7 @@ def _frame_file_names(frame: Frame) -> tuple[str, str]:
 
 
 def _file_table(frames: Sequence[Frame], sizes: Mapping[str, int]) -> Table:
-    """Return the table of files for programs, with the sizes of the frames' files in bytes."""
+    """Return the table of files for programs; `sizes` has the bytes of the frames' files."""
     rows = [
         (
             [f"data/{name}" for name in _frame_file_names(frame)],
@@ -285,6 +284,7 @@ def _column_table(frame: Frame) -> Table:
     """Return the descriptions of a frame's columns."""
 
     def description_cell(column: Any) -> TableCell:
+        # A column that means something else in each environment has a line for each meaning.
         lines = (
             Note(f"{', '.join(meaning.env for meaning in meanings)}: {text}") for text, meanings in column.descriptions
         )

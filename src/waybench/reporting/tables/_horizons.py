@@ -36,9 +36,9 @@ from waybench.results.horizons._text import (
 from waybench.results.results import RunKey, group_by, short_labels
 from waybench.results.results._groups import distinguishing_settings
 
-MOST_PANELS = 12
+MOST_PANELS = 12  # of a chart, one for each player
 _INTERVAL = "90 % interval"
-_Subject = SuccessCurve | list[str]
+_RowSubject = SuccessCurve | list[str]  # a model, or a title and texts for players that know nothing
 _SHARES = [f"{100 * share:.0f} %" for share in SHARES]
 _LIMITS = "“Above”: more succeed even at the hardest level that was tried; “below”: fewer even at the easiest."
 
@@ -48,7 +48,7 @@ class HorizonTables(NamedTuple):
 
     Attributes:
         chart: The chart of success by difficulty.
-        tables: The horizons, and what they are under other assumptions.
+        tables: The table of horizons and, if there are any, of horizons under other assumptions.
     """
 
     axis: Axis
@@ -57,13 +57,13 @@ class HorizonTables(NamedTuple):
 
 
 def horizon_cell(horizon: Horizon | None) -> TableCell:
-    """Return the cell of a horizon with its interval; "–" where there is none."""
+    """Return the cell of a horizon with its interval; "–" for None. A horizon that lacks attempts has no order."""
     if horizon is None:
         return TableCell(NOTHING, bold=True)
     text = horizon_parts(horizon)
     lines = (*value_notes([text.interval], "flag" if horizon.lost else "interval"), *value_notes([text.mark], "flag"))
-    mark, order = ("*", None) if horizon.lost else ("", horizon.order)
-    return TableCell(text.value, bold=True, order=order, notes=lines, mark=mark)
+    order = None if horizon.lost else horizon.order
+    return TableCell(text.value, bold=True, order=order, notes=lines, mark="*" if horizon.lost else "")
 
 
 def horizon_tables(
@@ -72,15 +72,10 @@ def horizon_tables(
     """Return the tables of horizons of a task's models, one for each difficulty axis that has any."""
 
     def sort_key(curve: SuccessCurve) -> tuple[bool | float, ...]:
-        # Models first, and those with the greatest horizon first; equal horizons are in the order of the other tables.
-        horizons = curve.horizons
-        is_lost = any(horizon.lost for horizon in horizons)
-        return (
-            curve.group.embedded,
-            is_lost,
-            *(-horizon.order for horizon in horizons),
-            ranked_groups.index(curve.group),
-        )
+        """Sort models first, then complete horizons, then the greatest; equal ones are in the order of other tables."""
+        is_incomplete = any(horizon.lost for horizon in curve.horizons)
+        orders = (-horizon.order for horizon in curve.horizons)
+        return (curve.group.embedded, is_incomplete, *orders, ranked_groups.index(curve.group))
 
     by_axis = group_by(curves, lambda curve: curve.axis)
     axes = [axis for axis in (*view.env.difficulty.axes, *OPTION_AXES.values()) if axis.name in by_axis]
@@ -99,10 +94,12 @@ def _model_column(view: TaskView, curves: Sequence[SuccessCurve]) -> TableColumn
 
 
 def _horizon_table(id: str, view: TaskView, axis: Axis, curves: Sequence[SuccessCurve]) -> Table:
-    presentation, halves = view.presentation, [curve.horizons[0] for curve in curves]
+    """Return the table of horizons on an axis: a row for each model, and for each kind of player that knows nothing."""
+    presentation, horizons_50 = view.presentation, [curve.horizons[0] for curve in curves]
     has_ratios = any(curve.ratio is not None for curve in curves)
-    has_assumptions = bool(halves[0].sensitivity)
-    references = reference_lines([horizon for curve in curves for horizon in curve.horizons])
+    has_assumptions = bool(horizons_50[0].sensitivity)
+    all_horizons = [horizon for curve in curves for horizon in curve.horizons]
+    references = reference_lines(all_horizons)
     measured = " The random player and the best constant reply were measured beforehand." if references else ""
     caption = (
         f"The difficulty at which a single attempt succeeds at {' and '.join(_SHARES)} of the {presentation.items}. "
@@ -117,26 +114,27 @@ def _horizon_table(id: str, view: TaskView, axis: Axis, curves: Sequence[Success
             "model is shown to reach further. “–”: that model itself; “?”: a horizon outside the difficulties that "
             "were tried."
         )
-    caption = " ".join(filter(None, [caption, plateau_text(horizon for curve in curves for horizon in curve.horizons)]))
+    caption = " ".join(filter(None, [caption, plateau_text(all_horizons)]))
     if has_assumptions:
         caption += " The last column is the range of the 50 % horizon under other assumptions about the curve."
 
-    model = _model_column(view, curves)
+    column_of_models = _model_column(view, curves)
 
-    # A row is about a curve or, for the horizons of players that know nothing, about a title and texts.
-    def blank_unless_measured(cell: Callable[[SuccessCurve], TableCell | str]) -> Callable[[_Subject], TableCell | str]:
+    def model_header(subject: _RowSubject) -> TableCell | str:
+        return column_of_models.cell(subject) if isinstance(subject, SuccessCurve) else subject[0].capitalize()
+
+    def blank_unless_measured(
+        cell: Callable[[SuccessCurve], TableCell | str],
+    ) -> Callable[[_RowSubject], TableCell | str]:
         return lambda subject: cell(subject) if isinstance(subject, SuccessCurve) else ""
 
-    def horizon_text_of(subject: _Subject, number: int) -> TableCell | str:
+    def share_cell(subject: _RowSubject, number: int) -> TableCell | str:
         return horizon_cell(subject.horizons[number]) if isinstance(subject, SuccessCurve) else subject[number + 1]
 
-    columns: list[TableColumn[_Subject]] = [
-        TableColumn(
-            "Model",
-            lambda subject: model.cell(subject) if isinstance(subject, SuccessCurve) else subject[0].capitalize(),
-        ),
+    columns: list[TableColumn[_RowSubject]] = [
+        TableColumn("Model", model_header),
         *(
-            TableColumn(share, lambda subject, number=number: horizon_text_of(subject, number))
+            TableColumn(share, lambda subject, number=number: share_cell(subject, number))
             for number, share in enumerate(_SHARES)
         ),
         TableColumn(
@@ -146,7 +144,7 @@ def _horizon_table(id: str, view: TaskView, axis: Axis, curves: Sequence[Success
         TableColumn(
             (presentation.clusters or "clusters").capitalize(),
             blank_unless_measured(lambda curve: count_cell(curve.horizons[0].clusters)),
-            is_shown=any(half.clusters < half.items for half in halves),
+            is_shown=any(horizon.clusters < horizon.items for horizon in horizons_50),
         ),
         TableColumn("Times as far as the furthest", blank_unless_measured(_ratio_cell), is_shown=has_ratios),
         TableColumn(
@@ -167,26 +165,28 @@ def _horizon_table(id: str, view: TaskView, axis: Axis, curves: Sequence[Success
 
 
 def _ratio_cell(curve: SuccessCurve) -> TableCell:
-    """Return a horizon's ratio to the leader's, with its interval; "–" for the leader, "?" where it is not known."""
+    """Return a horizon's ratio to the leader's, with its interval; "–" for the leader, "?" for an unknown ratio."""
     ratio = curve.ratio
     if ratio is None:
         return TableCell(NOTHING)
     if ratio.low is not None and ratio.high is not None:
-        ends = f"{ratio.low:.2g} – {ratio.high:.2g}"
+        interval = f"{ratio.low:.2g} – {ratio.high:.2g}"
     elif ratio.low is not None:
-        ends = f"at least {ratio.low:.2g}"
+        interval = f"at least {ratio.low:.2g}"
     else:
-        ends = "" if ratio.high is None else f"at most {ratio.high:.2g}"
+        interval = "" if ratio.high is None else f"at most {ratio.high:.2g}"
     text = "?" if ratio.value is None else f"{ratio.value:.2g}"
     p = "" if curve.p_adjusted is None else f"p {p_text(curve.p_adjusted)}"
-    return TableCell(text, order=ratio.value, notes=(*value_notes([ends], "interval"), *value_notes([p])))
+    return TableCell(text, order=ratio.value, notes=(*value_notes([interval], "interval"), *value_notes([p])))
 
 
-def _range_under_assumptions(half: Horizon) -> str:
-    """Return the least and the greatest horizon under alternative assumptions, as text."""
-    others = [half.alternative(assumption) for assumption in half.sensitivity]
-    ends = (horizon_parts(pick(others, key=lambda other: other.order)).value for pick in (min, max))
-    return " to ".join(dict.fromkeys(ends)) if others else ""
+def _range_under_assumptions(horizon: Horizon) -> str:
+    """Return the least and the greatest horizon under alternative assumptions, as text; "" without any."""
+    alternatives = [horizon.alternative(assumption) for assumption in horizon.sensitivity]
+    if not alternatives:
+        return ""
+    ends = (select(alternatives, key=lambda alternative: alternative.order) for select in (min, max))
+    return " to ".join(dict.fromkeys(horizon_parts(end).value for end in ends))  # one text if both are the same
 
 
 def _sensitivity_table(id: str, view: TaskView, curves: Sequence[SuccessCurve]) -> Table:
@@ -234,20 +234,17 @@ def budget_table(view: TaskView, budgets: Sequence[BudgetHorizon]) -> Table | No
         result = next((result for result in results if result.budget == budget), None)
         if result is None:
             return TableCell(NOTHING)
-        shown = horizon_cell(result.horizon)
+        cell = horizon_cell(result.horizon)
         reached = "nothing reached" if result.reached is None else f"reached {difficulty_text(result.reached)}"
         lines = [reached, f"{100 * result.within:.0f} % within" if budget is not None else ""]
-        return replace(shown, notes=(*shown.notes, *value_notes(lines)))
+        return replace(cell, notes=(*cell.notes, *value_notes(lines)))
 
-    amounts = sorted({result.budget for result in budgets if result.budget is not None})
-    model: TableColumn[Sequence[BudgetHorizon]] = model_column(
-        lambda results: results[0].group, list(by_group), view.pages
-    )
+    token_budgets = sorted({result.budget for result in budgets if result.budget is not None})
     columns: list[TableColumn[Sequence[BudgetHorizon]]] = [
-        model,
+        model_column(lambda results: results[0].group, list(by_group), view.pages),
         *(
-            TableColumn(f"{amount:,}", lambda results, amount=amount: budget_cell(results, amount))
-            for amount in amounts
+            TableColumn(f"{budget:,}", lambda results, budget=budget: budget_cell(results, budget))
+            for budget in token_budgets
         ),
         TableColumn("No budget", lambda results: budget_cell(results, None)),
     ]
@@ -271,17 +268,17 @@ def budget_table(view: TaskView, budgets: Sequence[BudgetHorizon]) -> Table | No
 def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Mapping[RunKey, str]) -> Table | None:
     """Return the horizons of one model at all tasks, on all difficulty axes; None if there are none."""
     by_env = group_by(curves, lambda curve: curve.group.env)
-    groups_of = {env: list(dict.fromkeys(curve.group for curve in of_env)) for env, of_env in by_env.items()}
-    rows = [curve for of_env in by_env.values() for curve in of_env if curve.group.model == name]
+    groups_of_env = {env: list(dict.fromkeys(curve.group for curve in curves)) for env, curves in by_env.items()}
+    rows = [curve for curves in by_env.values() for curve in curves if curve.group.model == name]
     if not rows:
         return None
 
     def task_cell(curve: SuccessCurve) -> TableCell:
         group = curve.group
-        differs = setting_notes(distinguishing_settings(group, groups_of[group.env]))
-        return TableCell(registry.load(group.env).title, link=f"results/{pages[group]}", notes=differs)
+        settings = setting_notes(distinguishing_settings(group, groups_of_env[group.env]))
+        return TableCell(registry.load(group.env).title, link=f"results/{pages[group]}", notes=settings)
 
-    first_rows = {curve.group.env: curve for curve in reversed(rows)}  # what is a success is said once for each task
+    first_rows = {curve.group.env: curve for curve in reversed(rows)}  # only these say what counts as a success
 
     def difficulty_cell(curve: SuccessCurve) -> TableCell:
         title, context = find_axis(curve.group.env, curve.axis).title, horizon_context(curve.horizons[0])
@@ -307,7 +304,7 @@ def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Map
 
 
 def leading_horizons(curves: Iterable[SuccessCurve]) -> dict[RunKey, Horizon]:
-    """Return the horizon that stands for each group."""
+    """Return each group's horizon on its main axis (`headline_horizons`)."""
     return headline_horizons(horizon for curve in curves for horizon in curve.horizons)
 
 
@@ -320,13 +317,15 @@ def _success_chart(view: TaskView, axis: Axis, curves: Sequence[SuccessCurve]) -
         Player(names[curve.group], curve.group.embedded, colour, curve)
         for curve, colour in zip(drawn_curves, colours, strict=True)
     ]
-    items, across = view.presentation.items, axis.title
-    wide, narrow = (success_spec(players, across, (view.presentation.item, items), panels) for panels in (WIDE, NARROW))
-    label = f"Success by {across.lower()} for each model; the horizons are in the table"
+    items, axis_title = view.presentation.items, axis.title
+    wide, narrow = (
+        success_spec(players, axis_title, (view.presentation.item, items), panels) for panels in (WIDE, NARROW)
+    )
+    label = f"Success by {axis_title.lower()} for each model; the horizons are in the table"
     is_binned = any(len(curve.bins) > MOST_POINTS for curve in drawn_curves)
     omitted = f" The first {MOST_PANELS} of {len(curves)} are shown." if len(curves) > len(drawn_curves) else ""
     caption = (
-        f"Share of {items} at which a single attempt succeeds, by {across.lower()}: the fitted curve with "
+        f"Share of {items} at which a single attempt succeeds, by {axis_title.lower()}: the fitted curve with "
         f"its pointwise {_INTERVAL} as a band, and the observed shares as dots, with areas proportional to their "
         f"number of {items}{', neighbouring difficulties combined' if is_binned else ''}. Diamonds are the "
         f"horizons of {' and '.join(_SHARES)}, with their {_INTERVAL}s as lines. Curves end at the easiest and "

@@ -33,17 +33,17 @@ def attempt_table(view: TaskView, totals: Sequence[Estimate]) -> Table | None:
     """Return the variance components of models with several attempts at each item; None if there are none."""
     items, metric = view.presentation.items, headline_spec(view.env, guided=False).metric
 
-    def half_width_text(mean: IntervalEstimate, factor: float = 1) -> str:
-        wide = None if mean.low is None or mean.high is None else (mean.high - mean.low) * factor
-        return mean_text(wide, metric)
+    def width_text(mean: IntervalEstimate, factor: float = 1) -> str:
+        """Return the width of a mean's interval, multiplied by a factor; a dash without an interval."""
+        return mean_text(None if mean.low is None or mean.high is None else (mean.high - mean.low) * factor, metric)
 
     columns: list[TableColumn[tuple[Estimate, VarianceComponents, IntervalEstimate]]] = [
         model_column(lambda row: row[0].group, [total.group for total in totals], {}),
         TableColumn("Attempts\nat each", lambda row: f"{row[1].attempts:.3g}"),
         TableColumn("Due to\nattempts, %", lambda row: f"{100 * row[1].share:.0f}"),
-        TableColumn("Width\nnow", lambda row: half_width_text(row[2])),
-        TableColumn("with twice\nthe attempts", lambda row: half_width_text(row[2], row[1].width_ratio(attempts=2))),
-        TableColumn(f"with twice\nthe {items}", lambda row: half_width_text(row[2], row[1].width_ratio(items=2))),
+        TableColumn("Width\nnow", lambda row: width_text(row[2])),
+        TableColumn("with twice\nthe attempts", lambda row: width_text(row[2], row[1].width_ratio(attempts=2))),
+        TableColumn(f"with twice\nthe {items}", lambda row: width_text(row[2], row[1].width_ratio(items=2))),
     ]
     caption = (
         f"The share of the variance of a mean over {items} that is due to chance in the attempts; the "
@@ -76,8 +76,8 @@ def spread_table(view: TaskView, estimates: Sequence[Estimate]) -> Table | None:
     """Return the table of the spread between several item sets; None if there are none."""
     caption = "The average of the sets' means; small, the distances to the smallest and to the greatest of them."
     title = f"Spread over several sets of {view.presentation.items}"
-    guided = {estimate.group.without_key(): estimate.guided for estimate in estimates}
-    return _spread_table("spread", title, "Sets", caption, view, spreads_over_sets(estimates), guided)
+    has_teacher = {estimate.group.without_key(): estimate.guided for estimate in estimates}
+    return _spread_table("spread", title, "Sets", caption, view, spreads_over_sets(estimates), has_teacher)
 
 
 def attempt_spread_table(view: TaskView, spreads: Sequence[Spread], estimates: Sequence[Estimate]) -> Table | None:
@@ -88,8 +88,8 @@ def attempt_spread_table(view: TaskView, spreads: Sequence[Spread], estimates: S
         "greatest of them."
     )
     title = f"Spread over several attempts at the same {items}"
-    guided = {estimate.group: estimate.guided for estimate in estimates}
-    return _spread_table("attempt-spread", title, "Attempts", caption, view, spreads, guided)
+    has_teacher = {estimate.group: estimate.guided for estimate in estimates}
+    return _spread_table("attempt-spread", title, "Attempts", caption, view, spreads, has_teacher)
 
 
 def _spread_table(
@@ -101,8 +101,9 @@ def _spread_table(
     spreads: Sequence[Spread],
     has_teacher: Mapping[RunKey, bool],
 ) -> Table | None:
-    """Return a table of spreads; `has_teacher` says of each group whether it had one."""
-    are_guided = {has_teacher[spread.group] for spread in spreads}
+    """Return a table of spreads: of series for groups with a teacher, and of metrics for the others."""
+    some_guided = any(has_teacher[spread.group] for spread in spreads)
+    all_guided = bool(spreads) and all(has_teacher[spread.group] for spread in spreads)
 
     def spread_column(metric: Metric, spread_of: Callable[[Spread], SetSpread | None]) -> TableColumn[Spread]:
         return metric_column(metric, lambda spread: _spread_cell(spread_of(spread), metric))
@@ -119,7 +120,7 @@ def _spread_table(
         *(
             spread_column(metric, lambda spread, metric=metric: spread_without_teacher(spread, metric))
             for metric in _table_metrics(view)
-            if are_guided != {True}
+            if not all_guided
         ),
         *(
             spread_column(
@@ -128,11 +129,11 @@ def _spread_table(
                     spread.curves.get(teacher.series) if has_teacher[spread.group] else None
                 ),
             )
-            for teacher in ([headline_spec(view.env, guided=True)] if True in are_guided else [])
+            for teacher in ([headline_spec(view.env, guided=True)] if some_guided else [])
         ),
     ]
     by_group = group_by(spreads, lambda spread: spread.group).values()
-    return _table_or_none(id, title, caption, columns, [spread for of_group in by_group for spread in of_group])
+    return _table_or_none(id, title, caption, columns, [spread for spreads in by_group for spread in spreads])
 
 
 def _table_metrics(view: TaskView) -> list[Metric]:
@@ -143,11 +144,12 @@ def _table_metrics(view: TaskView) -> list[Metric]:
 
 
 def _spread_cell(spread: SetSpread | None, metric: Metric) -> TableCell:
+    """Return the average with the distances to the smallest and the greatest mean; a dash for None."""
     if spread is None:
         return TableCell(NOTHING)
     # One "±0.00" where all are the same.
-    ends = " / ".join(dict.fromkeys(change_text(end, metric) for end in (-spread.margin_min, spread.margin_max)))
-    return TableCell(mean_text(spread.average, metric), bold=True, notes=(Note(ends, "interval"),))
+    margins = dict.fromkeys(change_text(margin, metric) for margin in (-spread.margin_min, spread.margin_max))
+    return TableCell(mean_text(spread.average, metric), bold=True, notes=(Note(" / ".join(margins), "interval"),))
 
 
 def repeat_table(view: TaskView, repeats: Sequence[Repeats]) -> Table | None:
@@ -186,13 +188,17 @@ def repeat_table(view: TaskView, repeats: Sequence[Repeats]) -> Table | None:
 def _table_or_none(
     id: str, title: str, caption: str, columns: Sequence[TableColumn[Any]], subjects: Sequence[Any]
 ) -> Table | None:
+    """Return a table with a row for each subject; None without subjects."""
     if not subjects:
         return None
     return Table.from_columns(columns, subjects, id=f"task-{id}", title=title, caption=(Note(caption),), kind="spread")
 
 
 def slope_tables(view: TaskView, ordered: Sequence[RunKey], regressions: Iterable[Regression]) -> list[Table]:
-    """Return the tables of regression slopes, one for each metric, as MANGO prints them (Table 10)."""
+    """Return the tables of regression slopes, one for each metric, as MANGO prints them (Table 10).
+
+    `ordered` has the groups, the best first; [] for an environment without explanatory variables.
+    """
     source = view.env.difficulty.explanatory_variables
     if source is None:
         return []
@@ -205,8 +211,8 @@ def slope_tables(view: TaskView, ordered: Sequence[RunKey], regressions: Iterabl
         f"score is the same for all {clusters}, or fewer than {FEWEST_POINTS} have both."
     )
     tables: list[Table] = []
-    for name, of_metric in group_by(regressions, lambda regression: regression.metric).items():
-        by_group = {regression.group: regression for regression in of_metric}
+    for name, regressions_of_metric in group_by(regressions, lambda regression: regression.metric).items():
+        by_group = {regression.group: regression for regression in regressions_of_metric}
         rows = [by_group[group] for group in ordered if group in by_group]
         if not rows:
             continue
@@ -235,29 +241,29 @@ def slope_tables(view: TaskView, ordered: Sequence[RunKey], regressions: Iterabl
 
 
 def _slope_cell(regression: Regression, number: int, view: TaskView) -> TableCell:
-    """Return the cell of a score's change per standard deviation of a variable, bold where it is significant.
+    """Return the cell of a score's change per standard deviation of a variable, bold if it is significant.
 
-    Where all of a row lack a slope for one reason, a single cell says so.
+    If all slopes of a row are missing for the same reason, a single cell with the reason spans the row.
     """
 
-    def reason_cell(why: str) -> str:
+    def reason_text(why: str) -> str:
         return f"{why} {view.presentation.clusters}" if why else ""
 
     def format_change(value: float) -> str:
         return f"{value:+.3f}".replace("-", "−")
 
     reasons = {slope.why for slope in regression.slopes}
-    if len(reasons) == 1 and (why := reason_cell(reasons.pop())):
+    if len(reasons) == 1 and (why := reason_text(reasons.pop())):
         return TableCell(f"{NOTHING} {why}", kind="score why", columns=len(regression.slopes))
     slope = regression.slopes[number]
     if slope.beta is None or slope.p is None or slope.low is None or slope.high is None:
-        return TableCell(NOTHING, title=reason_cell(slope.why), kind="score")
-    ends = f"{format_change(slope.low)} to {format_change(slope.high)}"
+        return TableCell(NOTHING, title=reason_text(slope.why), kind="score")
+    interval = f"{format_change(slope.low)} to {format_change(slope.high)}"
     return TableCell(
         format_change(slope.beta),
         bold=slope.low > 0 or slope.high < 0,
         notes=(Note("p < 0.001" if slope.p < 0.001 else f"p {slope.p:.3f}"),),
-        title=f"{ends}, {slope.clusters} {view.presentation.clusters}",
+        title=f"{interval}, {slope.clusters} {view.presentation.clusters}",
         kind="score",
     )
 
