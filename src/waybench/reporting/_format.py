@@ -12,17 +12,18 @@ from waybench.results.formatting import NOTHING, known_ends, lost_text, mean_tex
 from waybench.results.results import RunKey
 from waybench.results.stats import IntervalEstimate
 
+# Numbers of characters.
 LONGEST_REPLY = 20_000
-REPLIES_OF_A_PAGE = 3_000_000  # characters of all replies of a page, beyond which each is cut shorter
-LONGEST_MESSAGE = 6_000  # ours, and mostly maps that are drawn beside it
-OPENING_OF_AN_EPISODE = 8_000  # what many prompts begin with stands on each episode's page up to there
-PROMPT_OF_AN_EPISODE = 60_000  # characters of all its messages
-LONGEST_OPENING = 40_000  # what many prompts begin with, where it is shown once
-BOARDS_OF_A_PAGE = 1_000_000  # characters of all drawings of a page, beyond which items have none there
+REPLIES_OF_A_PAGE = 3_000_000  # of all replies of a page, beyond which each is cut shorter
+LONGEST_MESSAGE = 6_000  # of an environment, mostly a map that is drawn beside it
+OPENING_OF_AN_EPISODE = 8_000  # of a prefix that prompts share; a longer one is not on each episode's page
+PROMPT_OF_AN_EPISODE = 60_000  # of all messages of an episode
+LONGEST_OPENING = 40_000  # of a prefix that prompts share, on the page where it is shown once
+BOARDS_OF_A_PAGE = 1_000_000  # of all drawings of a page, beyond which items have none there
 BOARDS_WITHOUT_SCRIPTS = 4_000  # in a report that leaves out replays; scripts draw the others, which are packed
 OPENINGS_OF_A_PAGE = 2_000_000
 LONGEST_UNSENT = 1_000
-SHORT = 200  # characters of an answer that is shown again even where it is the same as the one before
+SHORT = 200  # of an answer that is shown again even if it is the same as the answer before
 
 
 class Excerpt(NamedTuple):
@@ -31,7 +32,7 @@ class Excerpt(NamedTuple):
     Attributes:
         text: Its beginning.
         length: Characters of the whole text.
-        end: Its end, where that is shown too.
+        end: Its end if the text was cut in its middle; otherwise "".
     """
 
     text: str
@@ -53,17 +54,14 @@ def excerpt_with_end(text: str, longest: int) -> Excerpt:
     """Return a text cut in its middle to `longest` characters: a prompt often ends with the question."""
     if len(text) <= longest:
         return excerpt(text, longest)
-    end = longest // 6
-    return Excerpt(text[: longest - end], len(text), text[len(text) - end :])
+    end_length = longest // 6
+    return Excerpt(text[: longest - end_length], len(text), text[len(text) - end_length :])
 
 
 def characters_per_text(total: int, count: int, most: int) -> int:
-    """Return how many characters of each text a page can show: at least `LONGEST_UNSENT`, at most `most`.
+    """Return how many characters of each of `count` texts are shown, so that all texts have `total` characters.
 
-    Args:
-        total: Characters of all texts together.
-        count: Number of texts.
-        most: Most characters of one text.
+    Each has at least `LONGEST_UNSENT` and at most `most` characters.
     """
     return min(most, max(LONGEST_UNSENT, total // max(count, 1)))
 
@@ -96,8 +94,9 @@ def interval_text(mean: IntervalEstimate | None, metric: Metric | None = None) -
     ends = known_ends(mean, metric)
     if ends is None:
         return too_few_values_text(mean)
+    low, high = ends
     few = too_few_text(mean, metric)
-    return f"{mean_text(ends[0], metric)} – {mean_text(ends[1], metric)}{f' (too few: {few})' if few else ''}"
+    return f"{mean_text(low, metric)} – {mean_text(high, metric)}{f' (too few: {few})' if few else ''}"
 
 
 def value_text(value: float | None, metric: Metric) -> str:
@@ -151,14 +150,16 @@ def dollars_text(dollars: float | None) -> str:
     """Return an amount of dollars: "$0.0012", "$12.40"; two significant digits below 10 cents, a dash for None."""
     if dollars is None:
         return NOTHING
-    return f"${dollars:,.2f}" if dollars >= 0.1 or not dollars else f"${dollars:.{2 - floor(log10(dollars)) - 1}f}"
+    n_decimals = 2 if dollars >= 0.1 or not dollars else 1 - floor(log10(dollars))
+    return f"${dollars:,.{n_decimals}f}"
 
 
 def three_digit_text(value: float) -> str:
     """Return a number with three significant digits: "0.00123", "45.6", "1,234"."""
     if not value:
         return "0"
-    return f"{value:,.{max(0, 2 - floor(log10(abs(value))))}f}"
+    n_decimals = max(0, 2 - floor(log10(abs(value))))
+    return f"{value:,.{n_decimals}f}"
 
 
 def presentation_of(env_id: str) -> Presentation:
@@ -169,11 +170,7 @@ def presentation_of(env_id: str) -> Presentation:
 
 @dataclass(frozen=True, slots=True)
 class TaskView:
-    """A task as the tables of a report show it.
-
-    Attributes:
-        pages: File names of the pages of all groups' results.
-    """
+    """A task as the tables of a report show it; `pages` has the file names of the pages of all groups' results."""
 
     env: Environment[Any, Any, Any]
     presentation: Presentation

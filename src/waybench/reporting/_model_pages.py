@@ -38,8 +38,8 @@ class EnvironmentCharts:
     """A model's charts for one environment.
 
     Attributes:
-        apart: Settings, in words, that keep its scores out of others' charts.
-        undrawn: Sentences on what the charts do not show.
+        apart: The settings, in words, for which the environment has charts of its own.
+        undrawn: Sentences on scores that the charts do not show.
     """
 
     env: Environment[Any, Any, Any]
@@ -56,12 +56,12 @@ class Model:
     Attributes:
         name: The model.
         embedded: Whether it is one of the embedded players.
-        leaders: Its rows of the first table.
-        agents: Its cards as an agent, one for each of its settings.
+        leaders: The table of its scores, a row for each task.
+        agents: Its cards as an agent, one for each combination of settings.
         outcomes: The chart of the outcomes of its replies; None without replies.
         failed: The table of its failures; None if no attempt failed.
         parts: Its charts by environment.
-        horizons: Its horizons, task by task and axis by axis; None if there are none.
+        horizons: The table of its horizons; None if there are none.
     """
 
     name: str
@@ -90,7 +90,7 @@ def write_model_page(site: Site, name: str, analyses: Analyses) -> None:
         view = TaskView(registry.load(env_id), presentation_of(env_id), site.pages)
         charts = level_charts(view, estimates, name)
         texts = omission_notes(view, estimates, charts)
-        # With one combination of settings, the page of its results has the same curves.
+        # With one combination of settings, the page of results has the same curves.
         if len({estimate.group for estimate in estimates}) > 1:
             charts += step_charts(view, estimates, name)
         if charts:
@@ -114,12 +114,12 @@ class LedgerPage:
     """The contents of the ledger's page.
 
     Attributes:
-        table: A row for each model at each task with its settings.
-        effects: A row for two values of a setting; None where there are none.
+        table: The ledger, with a row for each model at each task with its settings.
+        effects: The table of effects of settings, with a row for two values; None if there are none.
         total: The tokens, cost and time of all rows together, as text.
-        prices: Where list prices are from; "" where there are none.
+        prices: A note on the source of list prices; "" without list prices.
         priced: Whether some row has a cost.
-        unpriced: Models without prices, where others have some.
+        unpriced: Models with known tokens but without a price.
     """
 
     table: Table
@@ -137,19 +137,21 @@ def ledger_page(
     model_pages: Mapping[str, str],
     prices: Mapping[str, Price],
 ) -> LedgerPage | None:
-    """Return the contents of the ledger's page; None where only embedded players played, which use no tokens."""
+    """Return the contents of the ledger's page; None if only embedded players played, which use no tokens."""
     entries = [entry for entry in entries if not entry.group.embedded]
     if not entries:
         return None
-    priced = {entry.group.model for entry in entries if entry.cost is not None}
+    priced_models = {entry.group.model for entry in entries if entry.cost is not None}
     return LedgerPage(
-        table=_ledger_table(entries, effects, pages, model_pages, bool(priced)),
-        prices=prices.source_note(priced) if isinstance(prices, Prices) else "",
+        table=_ledger_table(entries, effects, pages, model_pages, bool(priced_models)),
+        prices=prices.source_note(priced_models) if isinstance(prices, Prices) else "",
         effects=setting_table((effect for effect in effects if not effect.first.embedded), pages),
         total=_total_text(entries),
-        priced=bool(priced),
+        priced=bool(priced_models),
         unpriced=list(
-            dict.fromkeys(entry.group.model for entry in entries if entry.known and entry.group.model not in priced)
+            dict.fromkeys(
+                entry.group.model for entry in entries if entry.known and entry.group.model not in priced_models
+            )
         ),
     )
 
@@ -171,13 +173,13 @@ def _ledger_table(
     )
     if any(entry.known < entry.attempts for entry in entries):
         caption += " Attempts whose tokens are not known are not in the sums."
-    marks: dict[RunKey, list[str]] = {}
+    no_effect_notes: dict[RunKey, list[str]] = {}
     for effect in effects:
         if effect.verdict == NO_EFFECT:
-            first, second = effect.values
-            mark = f"{second}: {effect.text} (against {first.rpartition(': ')[2]})"
-            marks.setdefault(effect.second, []).append(mark)
-    rivals = group_by((entry.group for entry in entries), lambda group: group.env)
+            first, second = effect.values  # as "setting: value"
+            note = f"{second}: {effect.text} (against {first.rpartition(': ')[2]})"
+            no_effect_notes.setdefault(effect.second, []).append(note)
+    groups_of_env = group_by((entry.group for entry in entries), lambda group: group.env)
 
     def model_header(entry: LedgerEntry) -> TableCell:
         task = Note(registry.load(entry.group.env).title, link=f"results/{pages[entry.group]}")
@@ -189,9 +191,9 @@ def _ledger_table(
         group = entry.group
         values = [setting_text(name, value) for name, value in model_settings(group).items() if value is not None]
         lines = (
-            *setting_notes(dict.fromkeys([*values, *distinguishing_settings(group, rivals[group.env])])),
+            *setting_notes(dict.fromkeys([*values, *distinguishing_settings(group, groups_of_env[group.env])])),
             *value_notes([one_line(_answering_models_note(entry), 200)], "flag" if len(entry.answered) > 1 else ""),
-            *value_notes([one_line(mark, 200) for mark in marks.get(group, [])], "flag"),
+            *value_notes([one_line(note, 200) for note in no_effect_notes.get(group, [])], "flag"),
             *value_notes([_returned_reasoning_note(entry), _excluded_tokens_note(entry)]),
         )
         return TableCell(notes=lines, order=" ".join(line.text for line in lines), kind="name")
@@ -229,8 +231,8 @@ def _ledger_table(
         ),
     ]
 
-    # In the order of the first page's table, and each task's models with their settings side by side.
     def sort_key(entry: LedgerEntry) -> tuple[Any, ...]:
+        """Sort by task as the first page's table, then by model, then by settings."""
         group = entry.group
         values = sorted((name, setting_sort_key(value)) for name, value in model_settings(group).items())
         return presentation_of(group.env).title, group.env, group.model, values
@@ -248,6 +250,7 @@ def _ledger_table(
 
 
 def _answering_models_note(entry: LedgerEntry) -> str:
+    """Return which models answered, if there were several, or another one than was called; "" otherwise."""
     if len(entry.answered) > 1:
         models = (f"{name} ({plural(count, 'episode')})" for name, count in entry.answered.items())
         return f"several models answered: {', '.join(models)}"
@@ -255,6 +258,7 @@ def _answering_models_note(entry: LedgerEntry) -> str:
 
 
 def _returned_reasoning_note(entry: LedgerEntry) -> str:
+    """Return in which form reasoning was returned, and what of it was sent back; "" if none was returned."""
     if not entry.reasoning_returned:
         return ""
     sent_back = f"; sent back in later turns: {entry.reasoning_sent_back}" if entry.reasoning_sent_back else ""
@@ -262,16 +266,17 @@ def _returned_reasoning_note(entry: LedgerEntry) -> str:
 
 
 def _excluded_tokens_note(entry: LedgerEntry) -> str:
+    """Return the tokens and the cost of excluded episodes; "" without any tokens."""
     if not entry.lost_tokens:
         return ""
-    count = entry.episodes - entry.attempts
-    spent = f", {dollars_text(entry.lost_cost)}" if entry.lost_cost else ""
-    are = "is" if count == 1 else "are"
-    return f"{count_text(entry.lost_tokens)} more{spent} in {plural(count, 'episode')} that {are} excluded"
+    n_excluded = entry.episodes - entry.attempts
+    cost = f", {dollars_text(entry.lost_cost)}" if entry.lost_cost else ""
+    verb = "is" if n_excluded == 1 else "are"
+    return f"{count_text(entry.lost_tokens)} more{cost} in {plural(n_excluded, 'episode')} that {verb} excluded"
 
 
 def _rate_cell(mean: IntervalEstimate | None, format_value: Callable[[float], str]) -> TableCell:
-    """Return the cell of a mean with its interval."""
+    """Return the cell of a mean with its interval; a dash for None."""
     if mean is None:
         return number_cell(NOTHING, None)
     ends = " – ".join(map(format_value, known_ends(mean) or ()))
@@ -280,14 +285,12 @@ def _rate_cell(mean: IntervalEstimate | None, format_value: Callable[[float], st
 
 def _total_text(entries: Sequence[LedgerEntry]) -> str:
     """Return the tokens, cost and time of all entries together, as text."""
-    tokens = sum(
-        count or 0 for entry in entries for count in (entry.input_tokens, entry.output_tokens, entry.lost_tokens)
-    )
+    tokens = sum((entry.input_tokens or 0) + (entry.output_tokens or 0) + (entry.lost_tokens or 0) for entry in entries)
     dollars = fsum((entry.cost or 0) + (entry.lost_cost or 0) for entry in entries)
     hours = fsum(entry.seconds or 0 for entry in entries) / 3600
     texts = [
         plural(tokens, "token") if tokens else "",
         dollars_text(dollars) if dollars else "",
-        f"{hours:,.1f} hours of replies" if hours >= 0.1 else "",
+        f"{hours:,.1f} hours of replies" if hours >= 0.1 else "",  # less would be "0.0"
     ]
     return ", ".join(filter(None, texts))

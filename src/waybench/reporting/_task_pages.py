@@ -45,7 +45,7 @@ class ModelNote:
 
     Attributes:
         page: File name of the page of its results.
-        total: The estimate over all levels.
+        total: Its estimate over all levels, with the numbers of the episodes.
     """
 
     name: str
@@ -58,14 +58,15 @@ class Section:
     """The tables and charts of one environment, on its own page.
 
     Attributes:
-        apart: Settings, in words, that keep its scores out of others' tables.
-        overviews: The family's tables, before its first environment.
+        apart: The settings, in words, for which the environment has tables of its own.
+        overviews: The family's tables, in the section of its first environment; otherwise empty.
         about: Sentences on the environment and on the extent of the results.
         common: The settings that all rows share, in words.
         by_level: Its charts of the score by level.
+        other_charts: Its other charts, without those of horizons.
         undrawn: Sentences on scores that its charts do not show.
         horizons: Its models' horizons, for each axis of difficulty.
-        tables: Its tables, in the order in which they stand below its charts.
+        tables: Its tables, in the order of the page.
         unconfirmed: Models with episodes that do not replay.
         not_simulated: Models with episodes whose records could not be simulated again here.
     """
@@ -91,16 +92,16 @@ class Section:
 
     @property
     def key(self) -> ScoreKey:
-        """Its environment, and the settings that keep its scores apart."""
+        """The key of its scores (`score_key`)."""
         return self.env.id, self.apart
 
     def has_group(self, group: RunKey) -> bool:
-        """Whether a group's scores are in it."""
+        """Return whether a group's scores are in the section."""
         return score_key(group) == self.key
 
     @property
     def anchor(self) -> str:
-        """The file name of its page, and its anchor in others."""
+        """The file name of its page without suffix, and its anchor in other pages."""
         return task_page_name(self.env.id, self.apart)
 
 
@@ -111,28 +112,24 @@ def family_sections(site: Site, family: SectionFamily, analyses: Analyses) -> li
     totals = [total for total in all_totals if family.has_group(total.group)]
     by_env = group_by(estimates, lambda estimate: estimate.group.env)
     presentation = family.presentation
-    family_estimates = [total for total in totals if registry.load(total.group.env).items.pooled] or estimates
+    overview_estimates = [total for total in totals if registry.load(total.group.env).items.pooled] or estimates
 
-    def tables_of_estimates(estimates: Sequence[Estimate], id: str) -> list[Table]:
-        return (
-            overview_tables(presentation, estimates, analyses.changes, site.pages, id) if presentation.metrics else []
-        )
+    def overview(estimates: Sequence[Estimate], id: str) -> list[Table]:
+        if not presentation.metrics:
+            return []
+        return overview_tables(presentation, estimates, analyses.changes, site.pages, id)
 
-    of_family = tables_of_estimates(family_estimates, f"{family.pages[0]}-family")
-    results: list[Section] = []
+    family_tables = overview(overview_estimates, f"{family.pages[0]}-family")
+    sections: list[Section] = []
     for env in family.envs:
-        key, own_tables = (
-            (env, family.apart),
-            tables_of_estimates(
-                [estimate for estimate in family_estimates if estimate.group.env == env], "task-metrics"
-            ),
+        key = env, family.apart
+        task_tables = overview(
+            [estimate for estimate in overview_estimates if estimate.group.env == env], "task-metrics"
         )
-        results.append(
-            _task_section(
-                site, key, of_family if not results else [], own_tables, by_env[env], totals, analyses.for_task(key)
-            )
-        )
-    return results
+        task_analyses = analyses.for_task(key)
+        sections.append(_task_section(site, key, family_tables, task_tables, by_env[env], totals, task_analyses))
+        family_tables = []  # only the first section has them
+    return sections
 
 
 def _task_section(
@@ -144,25 +141,26 @@ def _task_section(
     all_totals: Sequence[Estimate],
     analyses: Analyses,
 ) -> Section:
-    """Return the section of one environment, which shows `family_tables` first."""
-    view = TaskView(registry.load(key[0]), presentation_of(key[0]), site.pages)
+    """Return the section of one environment, with the tables of its family and of its metrics from the overview."""
+    env_id, separate_by = key
+    view = TaskView(registry.load(env_id), presentation_of(env_id), site.pages)
     env, presentation = view.env, view.presentation
     groups = rank_by_merit(estimates)
     levels = sorted({level for by_level in groups.values() for level in by_level})
     total_of = {total.group: total for total in all_totals}
     ordered, totals = list(groups), [total_of[group] for group in groups]
-    marked = [ModelNote(total.group.model, site.pages[total.group], total) for total in totals]
-    varied = set(distinguishing_settings(ordered[0], groups))
-    by_guide = group_by(estimates, lambda estimate: estimate.guided)
+    model_notes = [ModelNote(total.group.model, site.pages[total.group], total) for total in totals]
+    varied_settings = set(distinguishing_settings(ordered[0], groups))
+    by_guided = group_by(estimates, lambda estimate: estimate.guided)
     score_tables = [
-        score_table(f"task-scores-{number}", view, by_guide[guided])
-        for number, guided in enumerate(sorted(by_guide), start=1)
+        score_table(f"task-scores-{number}", view, by_guided[guided])
+        for number, guided in enumerate(sorted(by_guided), start=1)
     ]
-    # Where a search goes along an option, all items are of one level, and what it has chosen to play says little.
-    along_option = [curve for curve in analyses.curves if curve.axis in OPTION_AXES]
-    charts = [] if along_option else level_charts(view, estimates)
-    # The family's tables have it all where there is one level.
-    has_scores = not along_option and (not presentation.metrics or len(levels) > 1)
+    # A search along an option plays items of one level, and chooses them by results, so that scores mean little.
+    option_curves = [curve for curve in analyses.curves if curve.axis in OPTION_AXES]
+    charts = [] if option_curves else level_charts(view, estimates)
+    # With one level, the family's tables have all scores.
+    has_scores = not option_curves and (not presentation.metrics or len(levels) > 1)
     tables = (
         *(score_tables if has_scores else []),
         *metric_tables,
@@ -190,14 +188,14 @@ def _task_section(
     searches = dict.fromkeys(curve.group for curve in analyses.curves if curve.group not in groups)
     return Section(
         env=env,
-        apart=key[1],
+        apart=separate_by,
         presentation=presentation,
         overviews=family_tables,
         about=(
             _first_sentence(env.about),
-            _extent_sentence(estimates, env.scoring.metrics[0], presentation, levels, along_option),
+            _extent_sentence(estimates, env.scoring.metrics[0], presentation, levels, option_curves),
         ),
-        common=[text for text in settings if text not in varied],
+        common=[text for text in settings if text not in varied_settings],
         by_level=charts,
         other_charts=[
             *panel_charts(view, ordered, total_of, analyses.cluster_values),
@@ -206,18 +204,18 @@ def _task_section(
             *twin_charts(view, analyses.twins),
             *step_charts(view, estimates),
         ],
-        undrawn=[] if along_option else omission_notes(view, estimates, charts),
+        undrawn=[] if option_curves else omission_notes(view, estimates, charts),
         horizons=horizon_tables(view, analyses.curves, [*ordered, *searches]),
         tables=[table for table in tables if table],
-        unconfirmed=[model for model in marked if model.total.unconfirmed],
-        not_simulated=[model for model in marked if model.total.not_simulated],
+        unconfirmed=[model for model in model_notes if model.total.unconfirmed],
+        not_simulated=[model for model in model_notes if model.total.not_simulated],
     )
 
 
 def _first_sentence(about: str) -> str:
     text = " ".join(about.split())
-    end = text.find(". ")
-    return text if end < 0 else text[: end + 1]
+    sentence, full_stop, _ = text.partition(". ")
+    return f"{sentence}." if full_stop else text
 
 
 def _extent_sentence(
@@ -228,35 +226,33 @@ def _extent_sentence(
     option_curves: Sequence[SuccessCurve],
 ) -> str:
     """Return a sentence on the levels, items and attempts of a task."""
-    most = max(estimate.most_attempts for estimate in estimates)
-    items = {estimate.items + estimate.missing for estimate in estimates}
+    most_attempts = max(estimate.most_attempts for estimate in estimates)
+    numbers_of_items = {estimate.items + estimate.missing for estimate in estimates}
     if option_curves:  # an item can be played with several values of the option
-        items = {curve.horizons[0].items for curve in option_curves}
-    count = plural(max(items), presentation.item, presentation.items)
-    up_to = "" if len(items) == 1 else "up to "
-    span = (
-        f"{presentation.level} {levels[0]}"
-        if len(levels) == 1
-        else f"{presentation.levels} {levels[0]} to {levels[-1]}"
-    )
-    counts = f"{up_to}{count}" if len(levels) == 1 else f"{up_to}{count} each"
+        numbers_of_items = {curve.horizons[0].items for curve in option_curves}
+    items = plural(max(numbers_of_items), presentation.item, presentation.items)
+    if len(numbers_of_items) > 1:
+        items = f"up to {items}"
+    extent = f"{presentation.level.capitalize()} {levels[0]}, {items}"
+    if len(levels) > 1:
+        extent = f"{presentation.levels.capitalize()} {levels[0]} to {levels[-1]}, {items} each"
     if option_curves:
         axes = " or ".join(dict.fromkeys(OPTION_AXES[curve.axis].title.lower() for curve in option_curves))
-        return f"{span.capitalize()}, {counts}, with one or more values of {axes} at each {presentation.item}."
-    free = any(not estimate.guided for estimate in estimates)
+        return f"{extent}, with one or more values of {axes} at each {presentation.item}."
+    has_own_play = any(not estimate.guided for estimate in estimates)
     best_of = registry.load(estimates[0].group.env).scoring.best_of
-    bounded = free and best_of and (is_perfect(metric.high, metric) or is_perfect(metric.low, metric))
-    # How many were allowed is not in the records: where each first one was perfect, no other was made.
-    ended = ", none after a perfect one" if bounded else ""
-    tries = "one attempt" if most == 1 else f"{most:,} attempts"
-    return f"{span.capitalize()}, {counts}; at most {tries} at each {presentation.item}{ended}."
+    can_be_perfect = is_perfect(metric.high, metric) or is_perfect(metric.low, metric)
+    # Attempts after a perfect one are skipped, so that fewer than allowed may have been made.
+    skipped = ", none after a perfect one" if has_own_play and best_of and can_be_perfect else ""
+    attempts = "one attempt" if most_attempts == 1 else f"{most_attempts:,} attempts"
+    return f"{extent}; at most {attempts} at each {presentation.item}{skipped}."
 
 
 def write_family_pages(site: Site, family: SectionFamily, analyses: Analyses) -> Json:
-    """Write the page of a family, and those of its environments.
+    """Write the page of a family, unless it has a single environment, and the pages of its environments.
 
     Returns:
-        Its chart for the first page, "" if it has none, and what that shows in a few words.
+        The family's chart for the first page, and what the chart shows in a few words; "" for both without a chart.
     """
     task_sections = family_sections(site, family, analyses)
     compared_on = {section.anchor for section in task_sections if section.key in site.comparable}
@@ -286,8 +282,7 @@ def write_family_pages(site: Site, family: SectionFamily, analyses: Analyses) ->
             sections=task_sections,
             compared_on=compared_on,
         )
-    section, chart = next(((section, chart) for section in task_sections for chart in section.charts), (None, None))
-    if section is None or chart is None:
-        return ["", ""]
-    # A caption begins with the measure and what it is by, and goes on after a colon.
-    return [str(chart.narrow or chart.wide), f"{section.env.title}: {chart.caption.partition(':')[0]}"]
+    for section in task_sections:
+        for chart in section.charts:  # the first one; its caption says before a colon what is drawn
+            return [str(chart.narrow or chart.wide), f"{section.env.title}: {chart.caption.partition(':')[0]}"]
+    return ["", ""]

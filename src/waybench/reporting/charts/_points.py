@@ -14,21 +14,21 @@ from waybench.results.formatting import mean_text, one_line
 from waybench.results.results import EXAMPLES, RunKey, group_by, short_labels
 from waybench.results.stats import IntervalEstimate
 
-_FEW_EPISODES = 10  # below which a share at a single step takes few values
+_FEW_EPISODES = 10  # with fewer, a share at a single step takes few values
 _MOST_POINTS = 12  # of a curve of so few episodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One mark.
+    """One point of a line.
 
     Attributes:
         line: Number of its line, from 0, in the order of the lines' ranks.
         colour: Number of the line's colour.
         label: The line's name.
-        reference: Whether the line is of one of waybench's own players.
-        at: Where it stands: a level, a step, a number of examples.
-        mean: Its height, with its interval. If it lacks attempts, the point is drawn open (`drawn_interval`).
+        reference: Whether the line is that of an embedded player.
+        at: Its position on the x axis: a level, a step, or a number of examples.
+        mean: Its height, with its interval. If the mean lacks attempts, the point is drawn open (`drawn_interval`).
         text: Its description.
     """
 
@@ -53,10 +53,10 @@ def drawn_interval(mean: IntervalEstimate) -> tuple[float | None, float | None]:
 
 
 def points_by_level(estimates: Iterable[Estimate], headline: HeadlineSpec) -> list[Point]:
-    """Return a point for each group and level with a known mean, a line for each group."""
+    """Return a point for each group and level with a known mean, in a line for each group."""
     tracks = {
-        group: {level: mean for level, cell in cells.items() if (mean := headline.mean(cell)) is not None}
-        for group, cells in rank_by_merit(estimates).items()
+        group: {level: mean for level, estimate in by_level.items() if (mean := headline.mean(estimate)) is not None}
+        for group, by_level in rank_by_merit(estimates).items()
     }
     return _points_of_lines(tracks, headline.metric)
 
@@ -64,26 +64,26 @@ def points_by_level(estimates: Iterable[Estimate], headline: HeadlineSpec) -> li
 def step_window(estimates: Iterable[Estimate], series: Metric) -> int:
     """Return how many steps each point of a series' chart averages: 1 unless single steps would hide the curve.
 
-    A step of two episodes that are right or wrong is 0, a half or 1, so a line through all steps is a zigzag.
+    A step of two episodes that are right or wrong is 0, a half or 1, so that a line through all steps is a zigzag.
     """
     curves = [estimate.curves[series.name].steps for estimate in estimates if series.name in estimate.curves]
     longest = max(map(len, curves), default=0)
-    most = max((step.n for steps in curves for step in steps), default=0)
+    most_episodes = max((step.n for steps in curves for step in steps), default=0)
     is_share = (series.low, series.high) == (0, 1)
-    is_zigzag = is_share and most < _FEW_EPISODES and longest > 2 * _MOST_POINTS
+    is_zigzag = is_share and most_episodes < _FEW_EPISODES and longest > 2 * _MOST_POINTS
     return ceil(longest / _MOST_POINTS) if is_zigzag else 1
 
 
 def points_by_step(estimates: Iterable[Estimate], series: Metric, window: int = 1) -> list[Point]:
     """Return the points of a series' curves, from estimates at one level.
 
-    With a `window` above 1, a point is the mean of so many steps; it stands in their middle and has no interval.
+    With a `window` above 1, a point is the mean of so many steps; it is in their middle and has no interval.
     """
     tracks = {
-        group: _window_means(cell.curves[series.name].steps, window)
-        for group, cells in rank_by_merit(estimates).items()
-        for cell in cells.values()
-        if series.name in cell.curves
+        group: _window_means(estimate.curves[series.name].steps, window)
+        for group, by_level in rank_by_merit(estimates).items()
+        for estimate in by_level.values()
+        if series.name in estimate.curves
     }
     return _points_of_lines(tracks, series)
 
@@ -92,36 +92,38 @@ def _window_means(steps: Sequence[IntervalEstimate], window: int) -> dict[int, I
     """Return the mean of each window of steps, by the step in its middle."""
     if window == 1:
         return dict(enumerate(steps, start=1))
-    parts = ((first, steps[first : first + window]) for first in range(0, len(steps), window))
-    return {
-        first + (len(part) + 1) // 2: IntervalEstimate(
-            value=fmean(step.value for step in part),
+    means: dict[int, IntervalEstimate] = {}
+    for start in range(0, len(steps), window):
+        window_steps = steps[start : start + window]
+        lost = window_steps[0].lost
+        means[start + (len(window_steps) + 1) // 2] = IntervalEstimate(
+            value=fmean(step.value for step in window_steps),
             low=None,
             high=None,
-            n=max(step.n for step in part),
-            clusters=max(step.clusters for step in part),
-            lost=part[0].lost and replace(part[0].lost, lowest=None, highest=None),
+            n=max(step.n for step in window_steps),
+            clusters=max(step.clusters for step in window_steps),
+            lost=lost and replace(lost, lowest=None, highest=None),
         )
-        for first, part in parts
-    }
+    return means
 
 
 def points_by_examples(estimates: Iterable[Estimate], headline: HeadlineSpec) -> list[Point]:
     """Return a point for each number of in-context examples, from estimates at one level.
 
-    A line is what is the same but for that number; lines of one point are left out.
+    A line joins groups that differ in that number alone; lines of one point are left out.
     """
-    lines = group_by(rank_by_merit(estimates).items(), lambda ranked_one: ranked_one[0].without_option(EXAMPLES))
+    by_group = rank_by_merit(estimates)
+    lines = group_by(by_group, lambda group: group.without_option(EXAMPLES))
     tracks: dict[RunKey, dict[int, IntervalEstimate]] = {}
-    for group, ranked_groups in lines.items():
+    for line, groups in lines.items():
         means = {
-            member.examples: mean
-            for member, cells in ranked_groups
-            for cell in cells.values()
-            if (mean := headline.mean(cell)) is not None
+            group.examples: mean
+            for group in groups
+            for estimate in by_group[group].values()
+            if (mean := headline.mean(estimate)) is not None
         }
         if len(means) > 1:
-            tracks[group] = dict(sorted(means.items()))
+            tracks[line] = dict(sorted(means.items()))
     return _points_of_lines(tracks, headline.metric)
 
 
@@ -145,7 +147,7 @@ def _points_of_lines(tracks: Mapping[RunKey, Mapping[int, IntervalEstimate]], me
     ]
 
 
-_LONGEST = 40  # characters of a key
+_LONGEST_KEY = 40  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +155,9 @@ class ChartSet:
     """Estimates that may be drawn together.
 
     Attributes:
-        name: "" for the first chart of an environment; of a further one, the keys of its sets.
-        keys: Level -> the key of the items that all estimates of this level are of.
-        estimates: The estimates, each group without its key: sets of different levels make one line.
+        name: "" for the first chart of an environment; for a further one, the keys of its sets.
+        keys: Level -> the key of the set that all estimates of this level are of.
+        estimates: The estimates, with groups without keys, so that sets of different levels make one line.
     """
 
     name: str
@@ -174,8 +176,8 @@ class ChartSets:
     """Estimates as charts show them.
 
     Attributes:
-        sets: Estimates that are drawn together, one chart for each.
-        left_out: Estimates that no chart shows: further sets that a model was given at the same level.
+        sets: The estimates of each chart.
+        left_out: Estimates that no chart shows, of further sets that a model was given at the same level.
     """
 
     sets: list[ChartSet]
@@ -193,16 +195,16 @@ class ChartSets:
 
 
 def chart_sets(estimates: Iterable[Estimate], public_key: str) -> ChartSets:
-    """Divide the estimates of an environment into charts, so that all marks at a level are of the same items.
+    """Divide the estimates of an environment into charts, so that all points at a level are of the same items.
 
-    The first chart has at each level the public set, or else the one that most models were given. A model that was
-    given another set there is in a further chart.
+    The first chart has at each level the public set, or else the set that most models were given. A model that was
+    given only other sets at the level is in a further chart.
     """
     all_estimates = list(estimates)
     pending: list[Estimate] = all_estimates
     sets: list[ChartSet] = []
-    taken: set[tuple[RunKey, int]] = set()
-    drawn: set[tuple[RunKey, int]] = set()
+    drawn_groups: set[tuple[RunKey, int]] = set()  # with their levels
+    drawn_without_key: set[tuple[RunKey, int]] = set()
     while pending:
         keys = {
             level: _most_common_key(level_estimates, public_key)
@@ -213,14 +215,17 @@ def chart_sets(estimates: Iterable[Estimate], public_key: str) -> ChartSets:
         sets.append(
             ChartSet(name, dict(sorted(keys.items())), [replace(e, group=e.group.without_key()) for e in chosen])
         )
-        taken |= {(estimate.group, _level_or_zero(estimate)) for estimate in chosen}
-        drawn |= {(estimate.group.without_key(), _level_or_zero(estimate)) for estimate in chosen}
+        drawn_groups |= {(estimate.group, _level_or_zero(estimate)) for estimate in chosen}
+        drawn_without_key |= {(estimate.group.without_key(), _level_or_zero(estimate)) for estimate in chosen}
         pending = [
-            estimate for estimate in pending if (estimate.group.without_key(), _level_or_zero(estimate)) not in drawn
+            estimate
+            for estimate in pending
+            if (estimate.group.without_key(), _level_or_zero(estimate)) not in drawn_without_key
         ]
-    return ChartSets(
-        sets, [estimate for estimate in all_estimates if (estimate.group, _level_or_zero(estimate)) not in taken]
-    )
+    left_out = [
+        estimate for estimate in all_estimates if (estimate.group, _level_or_zero(estimate)) not in drawn_groups
+    ]
+    return ChartSets(sets, left_out)
 
 
 def _level_or_zero(estimate: Estimate) -> int:
@@ -228,13 +233,13 @@ def _level_or_zero(estimate: Estimate) -> int:
 
 
 def _most_common_key(level_estimates: Sequence[Estimate], public_key: str) -> str:
-    """Return the key of the set at a level that most groups have, the public one first."""
-    groups = {
+    """Return the public key if some estimate of a level has it, or else the key that most groups have."""
+    n_groups = {
         key: len({estimate.group for estimate in key_estimates})
         for key, key_estimates in group_by(level_estimates, lambda e: e.group.key).items()
     }
-    # The last part keeps the choice independent of the order of the logs.
-    return min(groups, key=lambda key: (key != public_key, -groups[key], key))
+    # The key itself makes the choice independent of the order of the logs.
+    return min(n_groups, key=lambda key: (key != public_key, -n_groups[key], key))
 
 
 def _sets_text(levels: Iterable[tuple[int, str]], presentation: Presentation) -> str:
@@ -244,5 +249,5 @@ def _sets_text(levels: Iterable[tuple[int, str]], presentation: Presentation) ->
     for key, pairs in by_key.items():
         *others, last = (str(level) for level, _ in pairs)
         numbers = f"{presentation.levels} {', '.join(others)} and {last}" if others else f"{presentation.level} {last}"
-        parts.append(f"set {one_line(key, _LONGEST) or '(no name)'} at {numbers}")
+        parts.append(f"set {one_line(key, _LONGEST_KEY) or '(no name)'} at {numbers}")
     return "; ".join(parts)
