@@ -18,7 +18,7 @@ from waybench.results.results import RunKey, setting_text
 from waybench.results.stats import CONFIDENCE
 
 _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
-_FORMULAS = {  # of each its title, and what it means
+_FORMULAS = {  # formula -> the title and the meaning of its capabilities
     "paper": ("Capabilities, weighted by degree", "The formula of the paper."),
     "paper_capped": (
         "Capabilities, weighted by degree, capped",
@@ -45,10 +45,10 @@ class AgentCard:
 
     Attributes:
         name: The model.
-        differs: Its settings, where agents differ in them.
+        differs: The settings that distinguish it from other agents, in words.
         missing: Names of the recorded settings that it has not played.
         parts: The table of what each game adds to its capabilities by the paper's formula.
-        chart: Its capabilities drawn, by the paper's formula.
+        chart: The chart of its capabilities by the paper's formula.
     """
 
     name: str
@@ -64,12 +64,12 @@ class AgentReport:
 
     Attributes:
         cards: The agents, models before embedded players.
-        games: The table of their normalised scores.
-        raw: The table of their scores as they are, a row for each agent (Table 4).
+        games: The table of the agents' normalised scores.
+        raw: The table of the agents' scores before normalisation (Table 4).
         degrees: The table of how much each game needs each capability (Table 3).
-        degree_charts: The same numbers as charts, one for each game (Figure 2).
-        overlays: Charts of several agents laid over each other (Figure 3).
-        capabilities: By the formula's name, the table of their capabilities.
+        capabilities: Formula -> the table of the agents' capabilities.
+        degree_charts: The charts of how much each game needs each capability (Figure 2).
+        overlays: Charts that overlay several agents (Figure 3).
     """
 
     cards: list[AgentCard]
@@ -82,9 +82,9 @@ class AgentReport:
 
     @property
     def charts(self) -> list[Chart]:
-        """All charts: of each agent, and of several."""
-        several = (chart for overlay in self.overlays for chart in overlay.charts)
-        return [*(card.chart for card in self.cards), *several, *self.degree_charts]
+        """All charts: of each agent, of several agents, and of degrees."""
+        overlay_charts = (chart for overlay in self.overlays for chart in overlay.charts)
+        return [*(card.chart for card in self.cards), *overlay_charts, *self.degree_charts]
 
 
 def agent_report(agents: Sequence[Agent], pages: Mapping[RunKey, str]) -> AgentReport | None:
@@ -100,7 +100,7 @@ def agent_report(agents: Sequence[Agent], pages: Mapping[RunKey, str]) -> AgentR
             return BLANK
         group = agent.groups[game]
         metric = next(metric for metric in registry.load(group.env).scoring.metrics if metric.name == "human")
-        shade = min(max(mean.value, 0.0), 1.0)  # beyond what people had a cell gets no darker
+        shade = min(max(mean.value, 0.0), 1.0)  # above the human score, a cell gets no darker
         return replace(mean_cell(mean, metric), part=shade, link=f"results/{pages[group]}")
 
     def raw_score_cell(agent: Agent, game: str) -> TableCell:
@@ -131,8 +131,8 @@ def agent_report(agents: Sequence[Agent], pages: Mapping[RunKey, str]) -> AgentR
             f"Small: {_INTERVAL}. Not run: not played, or not with as many steps as published."
         ),
     )
-    people = [TableCell(f"{HUMANS[game].human:g}", kind="score") for game in RECORDED]
-    groups = single_group([TableRow(TableCell("Human baseline"), people, "reference"), *raw_scores.rows])
+    human_scores = [TableCell(f"{HUMANS[game].human:g}", kind="score") for game in RECORDED]
+    groups = single_group([TableRow(TableCell("Human baseline"), human_scores, "reference"), *raw_scores.rows])
     labels = [
         ", ".join([model_label(agent.model), *(one_line(part, 60) for part in card.differs)]) for agent, card in rows
     ]
@@ -149,8 +149,11 @@ def agent_report(agents: Sequence[Agent], pages: Mapping[RunKey, str]) -> AgentR
 
 def agent_cards(agents: Sequence[Agent], model: str | None = None) -> list[AgentCard]:
     """Return the cards of all agents, or of the agents of one model; settings are compared among all agents."""
-    all_settings = [{(name, repr(value)) for name, value in agent.settings} for agent in agents]
-    common = set[tuple[str, str]].intersection(*all_settings) if all_settings else set[tuple[str, str]]()
+    if not agents:
+        return []
+    common = set[tuple[str, str]].intersection(
+        *({(name, repr(value)) for name, value in agent.settings} for agent in agents)
+    )
     cards: list[AgentCard] = []
     for colour, agent in zip(colour_numbers([agent.model for agent in agents]), agents, strict=True):
         if model in (None, agent.model):
@@ -169,13 +172,16 @@ def _agent_table(
     show_missing: bool = False,
     **attributes: Any,
 ) -> Table:
-    """Return a table with a row for each agent; `show_missing` adds the games that it has not played."""
+    """Return a table with a row for each agent; `columns` are headings and functions that return the cells.
+
+    `show_missing` adds the games that an agent has not played to its header.
+    """
 
     def model_header(row: tuple[Agent, AgentCard]) -> TableCell:
         agent, card = row
         cell = model_cell(agent.model, card.differs)
-        without = f"without {', '.join(card.missing)}" if show_missing and card.missing else ""
-        return replace(cell, notes=(*cell.notes, *value_notes([without])))
+        missing = f"without {', '.join(card.missing)}" if show_missing and card.missing else ""
+        return replace(cell, notes=(*cell.notes, *value_notes([missing])))
 
     def agent_column(heading: str, cell: Callable[[Agent], TableCell]) -> TableColumn[tuple[Agent, AgentCard]]:
         return TableColumn(heading, lambda row: cell(row[0]), better="higher")
@@ -218,26 +224,26 @@ def _degree_table() -> Table:
 def _capability_table(formula: str, rows: Iterable[tuple[Agent, AgentCard]]) -> Table:
     """Return the table of the agents' capabilities by one of the formulas."""
     title, meaning = _FORMULAS[formula]
-    more = "; the shares of all games are on the models’ pages" if formula == "paper" else ""
+    other_shares = "; the shares of all games are on the models’ pages" if formula == "paper" else ""
     caption = (
         f"{meaning} Small: {_INTERVAL}, where every game has one; the game that contributes most, with its "
-        f"share{more}. The games that a model has not played are listed below its name: its numbers are means of the "
-        f"other games and cannot be compared with those of models that played all."
+        f"share{other_shares}. The games that a model has not played are listed below its name: its numbers are means "
+        f"of the other games and cannot be compared with those of models that played all."
     )
 
     def capability_cell(agent: Agent, capability_index: int) -> TableCell:
         capability, interval = agent.capabilities[formula][capability_index], agent.ranges[formula][capability_index]
         if capability.value is None:
             return BLANK
-        most = ""
+        greatest_share = ""
         if capability.shares is not None:
             game, share = max(capability.shares.items(), key=lambda item: item[1])
-            most = f"{HUMANS[game].name if game in HUMANS else game} {100 * share:.0f} %"
-        ends = "" if interval is None else f"{interval[0]:.3f} – {interval[1]:.3f}"
+            greatest_share = f"{HUMANS[game].name if game in HUMANS else game} {100 * share:.0f} %"
+        interval_text = "" if interval is None else "{:.3f} – {:.3f}".format(*interval)
         return TableCell(
             mean_text(capability.value, _CAPABILITY),
             bold=True,
-            notes=(*value_notes([ends], "interval"), *value_notes([most])),
+            notes=(*value_notes([interval_text], "interval"), *value_notes([greatest_share])),
             part=min(max(capability.value, 0.0), 1.0),
             kind="score",
         )

@@ -17,9 +17,8 @@ from waybench.results.results import RunKey, group_by, setting_names, settings_s
 from waybench.results.results._groups import distinguishing_settings
 from waybench.results.stats import CONFIDENCE, IntervalEstimate
 
-_TASK = "task"  # the same run has a task of its own for each environment
-_NOT_SHARED = {_TASK, "version"}
-
+_TASK = "task"  # the setting with the task's name, which differs between environments in the same run
+_SETTINGS_OF_AN_ENVIRONMENT = {_TASK, "version"}
 
 EnvEstimates = Mapping[str, Estimate]  # a row: environment -> estimate
 
@@ -31,41 +30,42 @@ def overview_tables(
     pages: Mapping[RunKey, str],
     id_prefix: str,
 ) -> list[Table]:
-    """Return the tables of a family, in the order of its modes and parts; groups with a teacher have their own.
+    """Return the tables of a family, in the order of its modes and parts; groups with a teacher have their own tables.
 
     Args:
         presentation: The family's presentation.
-        estimates: Its estimates by level.
+        estimates: The family's estimates by level.
         effects: The effects of in-context examples.
         pages: File names of the groups' pages.
         id_prefix: The start of the tables' ids.
     """
     effect_of = {(effect.group, effect.level): effect for effect in effects}
     by_mode = group_by(estimates, lambda estimate: presentation.level_title(estimate.group.env, estimate.level))
-    part_of = {env: title for title, envs in presentation.parts.items() for env in envs}
-    titled: list[tuple[str, list[Estimate]]] = []
+    part_of_env = {env: title for title, envs in presentation.parts.items() for env in envs}
+    titles_and_estimates: list[tuple[str, list[Estimate]]] = []
     for mode in sorted(by_mode, key=lambda mode: _position_or_last(mode, presentation.modes)):
-        guided, free = (
-            [estimate for estimate in by_mode[mode] if estimate.guided is is_guided] for is_guided in (True, False)
-        )
-        by_part = group_by(free, lambda estimate: part_of.get(estimate.group.env, presentation.title))
+        guided = [estimate for estimate in by_mode[mode] if estimate.guided]
+        without_teacher = [estimate for estimate in by_mode[mode] if not estimate.guided]
+        by_part = group_by(without_teacher, lambda estimate: part_of_env.get(estimate.group.env, presentation.title))
+        # The title of the family stands for the environments in no part.
         parts = [title for title in (*presentation.parts, presentation.title) if title in by_part]
-        titled += [(f"{title}, {mode}", by_part[title]) for title in parts]
-        titled += [(f"With a teacher, {mode}", guided)] if guided else []
+        titles_and_estimates += [(f"{title}, {mode}", by_part[title]) for title in parts]
+        if guided:
+            titles_and_estimates.append((f"With a teacher, {mode}", guided))
     return [
-        _overview_table(f"{id_prefix}-{number}", title, presentation, of_table, effect_of, pages)
-        for number, (title, of_table) in enumerate(titled, start=1)
+        _overview_table(f"{id_prefix}-{number}", title, presentation, table_estimates, effect_of, pages)
+        for number, (title, table_estimates) in enumerate(titles_and_estimates, start=1)
     ]
 
 
 def _position_or_last(name: str, names: Iterable[str]) -> int:
-    """Return the index of a name among others; their number for a name that is not there."""
+    """Return the index of a name in a list; the list's length for a name that is not in the list."""
     names = list(names)
     return names.index(name) if name in names else len(names)
 
 
 def order_environments(presentation: Presentation, envs: Iterable[str]) -> list[str]:
-    """Return environments in the order in which the family lists them, others last."""
+    """Return environments in the order in which the family's presentation lists them; other environments come last."""
     names = [env for envs in presentation.parts.values() for env in envs]
     return sorted(envs, key=lambda env: _position_or_last(env, names))
 
@@ -78,14 +78,14 @@ def _overview_table(
     effect_of: Mapping[tuple[RunKey, int], ExamplesEffect],
     pages: Mapping[RunKey, str],
 ) -> Table:
-    """Return the table of models against environments."""
+    """Return the table of models against environments, with a column for each metric of each environment."""
     guided = estimates[0].guided
-    metrics_of: dict[str, list[Metric]] = {}
+    metrics_of_env: dict[str, list[Metric]] = {}
     for env in order_environments(presentation, dict.fromkeys(estimate.group.env for estimate in estimates)):
         scoring = registry.load(env).scoring
         by_name = {metric.name: metric for metric in (*scoring.metrics, *map(as_metric, scoring.aggregates))}
         metrics = [by_name[name] for name in presentation.metrics if name in by_name]
-        metrics_of[env] = [headline_spec(registry.load(env), guided=True).metric] if guided else metrics
+        metrics_of_env[env] = [headline_spec(registry.load(env), guided=True).metric] if guided else metrics
     rows = _rows_of_settings(estimates)
 
     def model_header(row: EnvEstimates) -> TableCell:
@@ -93,41 +93,42 @@ def _overview_table(
 
     def environment_column(env: str, metric: Metric, group: HeaderGroup | None, kind: str) -> TableColumn[EnvEstimates]:
         def environment_cell(row: EnvEstimates) -> TableCell:
-            value = _mean_with_effect_cell(row[env], metric, effect_of, pages) if env in row else BLANK
-            return replace(value, kind=f"{value.kind} {kind}".strip())
+            cell = _mean_with_effect_cell(row[env], metric, effect_of, pages) if env in row else BLANK
+            return replace(cell, kind=f"{cell.kind} {kind}".strip())
 
         return metric_column(metric, environment_cell, kind, group)
 
     columns: list[TableColumn[EnvEstimates]] = [TableColumn("Model", model_header)]
-    for env, metrics in metrics_of.items():
+    for env, metrics in metrics_of_env.items():
         page = task_page_name(env, estimates[0].group.separate_by)
         name = registry.load(env).title.partition(" (")[0]
-        group = HeaderGroup(name, f"tasks/{page}.html", "first") if len(metrics_of) > 1 else None
+        group = HeaderGroup(name, f"tasks/{page}.html", "first") if len(metrics_of_env) > 1 else None
         columns += [
             environment_column(env, metric, group, "" if number else "first") for number, metric in enumerate(metrics)
         ]
     table = Table.from_columns(
         columns,
         rows,
-        is_reference=lambda row: _player_of_row(row)[0],
+        is_reference=lambda row: next(iter(row.values())).group.embedded,
         id=table_id,
         title=title,
         kind="scores overview",
     )
-    undefined = any(
+    has_undefined = any(
         _metric_mean(estimate, metric) is None and estimate.attempts
         for row in rows
         for env, estimate in row.items()
-        for metric in metrics_of[env]
+        for metric in metrics_of_env[env]
     )
-    headline = next(metric for metrics in metrics_of.values() for metric in metrics)
+    headline = next(metric for metrics in metrics_of_env.values() for metric in metrics)
     cells = [cell for row in table.rows for cell in row.cells]
-    return replace(table, caption=_overview_caption(presentation, headline, guided, cells, undefined))
+    return replace(table, caption=_overview_caption(presentation, headline, guided, cells, has_undefined))
 
 
 def _overview_caption(
     presentation: Presentation, metric: Metric, guided: bool, cells: Sequence[TableCell], has_undefined: bool
 ) -> list[Note]:
+    """Return the caption of a table with these cells; `metric` is the curve's in a table with a teacher."""
     caption_text = f"Means over {presentation.items}."
     if guided:
         caption_text = (
@@ -152,32 +153,33 @@ def _overview_caption(
 def _rows_of_settings(estimates: Sequence[Estimate]) -> list[EnvEstimates]:
     """Return a row for each model and its settings, with an estimate for each environment; the best model comes first.
 
-    A row's settings are those that all environments have. Where groups of one environment differ in others only, each
-    has a row of its own. Rows of one model follow each other, in the order of their settings.
+    A row's settings are those that all environments have. Groups of one environment that differ only in other settings
+    have a row each. Rows of one model follow each other, in the order of their settings.
     """
-    names = set[str].intersection(*(set(estimate.group.settings) for estimate in estimates)) - _NOT_SHARED
+    names = (
+        set[str].intersection(*(set(estimate.group.settings) for estimate in estimates)) - _SETTINGS_OF_AN_ENVIRONMENT
+    )
 
     def shared_settings(estimate: Estimate) -> Hashable:
         group = estimate.group
-        # The number of examples is a setting of those groups only that have any.
+        # The number of examples is a setting only of groups that have any, so it is not among the shared names.
         settings = tuple(sorted((name, value) for name, value in group.settings.items() if name in names))
         return group.model, group.embedded, group.examples, settings
 
     rows: list[dict[str, Estimate]] = []
-    for of_settings in group_by(estimates, shared_settings).values():
-        alike: list[dict[str, Estimate]] = []
-        for estimate in of_settings:
-            free = next((row for row in alike if estimate.group.env not in row), None)
-            if free is None:
-                alike.append(free := {})
-            free[estimate.group.env] = estimate
-        rows += alike
+    for alike in group_by(estimates, shared_settings).values():
+        rows_alike: list[dict[str, Estimate]] = []
+        for estimate in alike:
+            row = next((row for row in rows_alike if estimate.group.env not in row), None)
+            if row is None:
+                rows_alike.append(row := {})
+            row[estimate.group.env] = estimate
+        rows += rows_alike
     merits: dict[tuple[bool, str], tuple[bool, float]] = {}
+    # A model's rank is that of its row with the fewest examples.
     for row in sorted(rows, key=lambda row: next(iter(row.values())).group.examples):
-        # A row that lacks the results of attempts has no rank.
-        merits.setdefault(
-            _player_of_row(row), (any(estimate.lost for estimate in row.values()), -_row_merit(row.values()))
-        )
+        is_incomplete = any(estimate.lost for estimate in row.values())  # has no rank, and comes last
+        merits.setdefault(_player_of_row(row), (is_incomplete, -_row_merit(row.values())))
     names = setting_names(estimate.group for estimate in estimates)
 
     def sort_key(row: EnvEstimates) -> tuple[bool, tuple[bool, float], str, tuple[tuple[int, float, str], ...]]:
@@ -201,24 +203,29 @@ def _row_merit(estimates: Iterable[Estimate]) -> float:
         mean = headline.mean(estimate)
         if mean:
             share = quality_between_bounds(mean.value, headline.metric)
-            # A number without bounds is no share; within one environment it ranks as well.
-            total += share if share is not None else -mean.value if headline.metric.better == "lower" else mean.value
+            if share is None:  # without bounds, the value itself ranks the rows of one environment
+                share = -mean.value if headline.metric.better == "lower" else mean.value
+            total += share
     return total
 
 
 def _distinguishing_settings(row: EnvEstimates, rows: Sequence[EnvEstimates]) -> list[str]:
-    """Return the settings that distinguish a row from the others, each once."""
+    """Return the settings that distinguish a row from the other rows, each once.
+
+    The task is among them only if two groups of an environment differ in nothing else.
+    """
     texts: dict[str, None] = {}
     for env, estimate in row.items():
-        rivals = [other[env].group for other in rows if env in other]
-        tasks = {rival.task for rival in rivals if replace(rival, task="") == replace(estimate.group, task="")}
-        for text in distinguishing_settings(estimate.group, rivals):
+        groups = [other[env].group for other in rows if env in other]
+        tasks = {group.task for group in groups if replace(group, task="") == replace(estimate.group, task="")}
+        for text in distinguishing_settings(estimate.group, groups):
             if not text.startswith(f"{_TASK}: ") or len(tasks) > 1:
                 texts[text] = None
     return list(texts)
 
 
 def _metric_mean(estimate: Estimate, metric: Metric) -> IntervalEstimate | None:
+    """Return the mean of a metric or an aggregate or, with a teacher, of the curve; None if it is not defined."""
     headline = headline_spec(registry.load(estimate.group.env), estimate.guided)
     return headline.mean(estimate) if headline.series else estimate.metric_or_aggregate(metric.name)
 
@@ -237,9 +244,12 @@ def _mean_with_effect_cell(
     lost = estimate.lost if series or metric.name == estimate.headline else None
     lines = value_notes([interval_text(mean, metric) if mean else lost_text(lost, metric)], "interval")
     if change:
-        certain = change.low is not None and (change.low > 0 or (change.high or 0) < 0)
+        is_significant = change.low is not None and (change.low > 0 or (change.high or 0) < 0)
         text = change_text(change.value, metric)
-        lines = (Note(text, "change certain" if certain else "change", spoken=_effect_sentence(change, metric)), *lines)
+        lines = (
+            Note(text, "change certain" if is_significant else "change", spoken=_effect_sentence(change, metric)),
+            *lines,
+        )
     return TableCell(
         mean_text(mean.value if mean else None, metric),
         bold=True,
@@ -254,11 +264,11 @@ def _mean_with_effect_cell(
 def _effect_sentence(effect: IntervalEstimate, metric: Metric) -> str:
     """Return the effect of in-context examples as text for screen readers."""
     text = change_text(effect.value, metric)
-    if text[0] == "±" or not better_text(metric):
-        way = ""
-    else:
-        way = ", better" if (effect.value > 0) == (metric.better == "higher") else ", worse"
-    known, ends = known_ends(effect, metric, is_change=True), ""
-    if known is not None:
-        ends = f" (interval {change_text(known[0], metric)} to {change_text(known[1], metric)})"
-    return f"change due to the examples: {text}{way}{ends}"
+    direction, interval = "", ""
+    if text[0] != "±" and better_text(metric):  # "±" is a change of 0
+        direction = ", better" if (effect.value > 0) == (metric.better == "higher") else ", worse"
+    ends = known_ends(effect, metric, is_change=True)
+    if ends is not None:
+        low, high = ends
+        interval = f" (interval {change_text(low, metric)} to {change_text(high, metric)})"
+    return f"change due to the examples: {text}{direction}{interval}"

@@ -24,8 +24,7 @@ from waybench.reporting._results_page import refresh_replay_links, write_results
 from waybench.reporting._site import Analyses, SectionFamily, Site, count_skip_reasons, score_key
 from waybench.reporting._task_pages import write_family_pages
 from waybench.reporting.charts import Chart
-from waybench.reporting.charts._forest import forest_chart
-from waybench.reporting.charts._profiles import profile_chart
+from waybench.reporting.charts._first_page import forest_chart, profile_chart
 from waybench.reporting.charts._svg import ChartFiles, colour_number, model_colours
 from waybench.reporting.tables import Table
 from waybench.reporting.tables._comparisons import effect_table

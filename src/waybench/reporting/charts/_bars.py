@@ -19,6 +19,7 @@ from waybench.reporting.charts._spec import (
     percent_axis,
     quantitative,
     specification,
+    with_encoding,
 )
 from waybench.reporting.charts._svg import Chart
 from waybench.results import Estimate
@@ -38,9 +39,9 @@ _COLOURS = {
     Outcome.REFUSED: "var(--c6)",
 }
 _FONT = 12
-_WIDEST = 340  # pixels of a name
-_TITLE_LETTERS = 34
-_LONGEST = 50
+_WIDEST_NAME = 340  # pixels
+_LONGEST_TITLE = 34  # characters
+_LONGEST_NAME = 50  # characters of a title with settings
 _LABEL = "Outcomes of replies by task; the page of each task has the numbers"
 _CAPTION = (
     "Outcomes of replies over all attempts that count, without replies that need not name an action, such as thoughts. "
@@ -64,11 +65,10 @@ def _bar_names(groups: Sequence[RunKey]) -> dict[RunKey, str]:
     for env, env_groups in group_by(groups, lambda group: group.env).items():
         title = registry.load(env).title
         for group in env_groups:
-            name = one_line(
-                ", ".join([one_line(title, _TITLE_LETTERS), *distinguishing_settings(group, env_groups)]), _LONGEST
-            )
-            numbered = (f"{name} [{number}]" if number > 1 else name for number in count(1))
-            by_name[next(name for name in numbered if name not in by_name)] = group
+            settings = distinguishing_settings(group, env_groups)
+            name = one_line(", ".join([one_line(title, _LONGEST_TITLE), *settings]), _LONGEST_NAME)
+            candidates = (f"{name} [{number}]" if number > 1 else name for number in count(1))
+            by_name[next(candidate for candidate in candidates if candidate not in by_name)] = group
     return {group: name for name, group in by_name.items()}
 
 
@@ -92,46 +92,46 @@ def _bar_pieces(total: Estimate, names: Mapping[RunKey, str]) -> list[dict[str, 
 def outcomes_spec(data: Sequence[dict[str, Any]], *, narrow: bool = False) -> Spec:
     """Return the chart of outcomes as a Vega-Lite specification.
 
-    `data` has pieces of bars: "task", "outcome", "order", "share", "colour", "text". With `narrow`, a bar's name is
-    above it, and not beside it.
+    `data` has pieces of bars: "task", "outcome", "order", "share", "colour", "text". With `narrow`, names are above
+    their bars instead of beside them.
     """
-    met = [outcome for outcome in map(str, _COLOURS) if any(piece["outcome"] == outcome for piece in data)]
-    colours = [_COLOURS[Outcome(outcome)] for outcome in met]
+    observed = [outcome for outcome in map(str, _COLOURS) if any(piece["outcome"] == outcome for piece in data)]
+    colours = [_COLOURS[Outcome(outcome)] for outcome in observed]
     names = list(dict.fromkeys(piece["task"] for piece in data))
     config = legend_config(_FONT, has_grid=False, symbolType="square", columnPadding=24)
     shares = {"format": "%", "grid": False, "tickCount": 5}
-    # Room for the names in whatever font the page has.
-    room = min(_WIDEST, round(0.58 * _FONT * max(map(len, names))))
-    beside = {"labelLimit": _WIDEST, "ticks": False, "domain": False, "minExtent": room}
-    y = nominal("task", sort=None, title=None, axis=None if narrow else beside)
+    # The width of the names is estimated (0.58 font sizes a letter), since the font of the page is not known.
+    names_width = min(_WIDEST_NAME, round(0.58 * _FONT * max(map(len, names))))
+    name_axis = {"labelLimit": _WIDEST_NAME, "ticks": False, "domain": False, "minExtent": names_width}
+    y = nominal("task", sort=None, title=None, axis=None if narrow else name_axis)
     encoding = {
         "x": quantitative("share", stack="zero", title="Share of replies", axis=shares),
         "y": y,
-        "color": nominal("outcome", title=None, scale={"domain": met, "range": colours}, sort=met),
+        "color": nominal("outcome", title=None, scale={"domain": observed, "range": colours}, sort=observed),
         "order": quantitative("order"),
         "description": nominal("text"),
     }
     bar = {"type": "bar", "stroke": "var(--page)", "strokeWidth": 1}
     if not narrow:
         return specification(460, 22 * len(names), **layer(bar, data, **encoding), config=config)
-    above = _names_above_layer("task", names, y, -8)
-    below = layer({**bar, "height": 14, "yOffset": 8}, data, **encoding)
-    return specification(300, 40 * len(names), layer=[below, above], config=config)
+    name_layer = _names_above_layer("task", names, y, -8)
+    bar_layer = layer({**bar, "height": 14, "yOffset": 8}, data, **encoding)
+    return specification(300, 40 * len(names), layer=[bar_layer, name_layer], config=config)
 
 
 def _names_above_layer(field: str, names: Sequence[str], y: Spec, dy: int) -> Spec:
-    """Return the layer of names above bars, on pages that are too narrow for names beside them."""
+    """Return the layer of names `dy` pixels below the middle of bars, for pages too narrow for names beside bars."""
     mark = {"type": "text", "align": "left", "dy": dy, "fontSize": _FONT, "color": "var(--soft)"}
     return layer(mark, [{field: name} for name in names], x={"value": 0}, y=y, text=nominal(field))
 
 
-_BAR = 13  # pixels
-_LETTERS = 36
+_BAR_HEIGHT = 13  # pixels
+_LONGEST_PLAYER = 36  # characters
 _COLOUR, _PAPER, _INK = "var(--c0)", "var(--page)", "var(--soft)"
 
 
 def twin_charts(view: TaskView, effects: Sequence[TwinEffect]) -> list[Chart]:
-    """Return a chart for each level that the same players had in an environment and in its twin."""
+    """Return a chart for each level at which players were given an environment and its twin, the best player first."""
     env, presentation = view.env, view.presentation
     charts: list[Chart] = []
     for level, level_effects in group_by(effects, lambda effect: effect.level).items():
@@ -151,8 +151,9 @@ def twin_charts(view: TaskView, effects: Sequence[TwinEffect]) -> list[Chart]:
 
 
 def _twin_sort_value(effect: TwinEffect) -> float:
-    comparison = effect.comparison
-    return comparison.second_mean.value if comparison.metric.better == "lower" else -comparison.second_mean.value
+    """Return the mean in the twin, or its negative value, so that the best one is the lowest."""
+    mean = effect.comparison.second_mean.value
+    return mean if effect.comparison.metric.better == "lower" else -mean
 
 
 def _twin_bars(effects: Sequence[TwinEffect], metric: Metric, titles: tuple[str, str]) -> list[dict[str, Any]]:
@@ -160,18 +161,18 @@ def _twin_bars(effects: Sequence[TwinEffect], metric: Metric, titles: tuple[str,
     names = short_labels(effect.group for effect in effects)
 
     def bar_values(name: str, task_index: int, mean: IntervalEstimate) -> dict[str, Any]:
-        ends = interval_text(mean, metric)
+        interval = interval_text(mean, metric)
         text = f"{name}, {titles[task_index]}: {mean_text(mean.value, metric)}"
         values = {"score": mean.value, "low": mean.low, "high": mean.high}
         return {
             **{"player": name, "task": titles[task_index], "order": task_index, **values},
-            **{"interval": mean.low is not None, "text": f"{text} ({ends})" if ends else text},
+            **{"interval": mean.low is not None, "text": f"{text} ({interval})" if interval else text},
         }
 
     return [
-        bar_values(one_line(names[effect.group], _LETTERS), which, mean)
+        bar_values(one_line(names[effect.group], _LONGEST_PLAYER), task_index, mean)
         for effect in effects
-        for which, mean in enumerate((effect.comparison.second_mean, effect.comparison.first_mean))
+        for task_index, mean in enumerate((effect.comparison.second_mean, effect.comparison.first_mean))
     ]
 
 
@@ -180,17 +181,17 @@ def twin_spec(data: Sequence[dict[str, Any]], metric: Metric, titles: tuple[str,
 
     Args:
         data: The bars: "player", "task", "order", "score", "low", "high", "interval", "text".
-        metric: What the bars are means of.
+        metric: The metric of the bars.
         titles: The titles of the twin, whose bars are filled, and of the environment.
-        narrow: Whether a player's name is above its bars, and not beside them.
+        narrow: Whether a player's name is above its bars instead of beside them.
     """
     names = list(dict.fromkeys(bar["player"] for bar in data))
     config = legend_config(_FONT, symbolType="square", labelLimit=280, columns=1)
-    title = f"{metric.title}, {direction_text(metric)}".strip(", ")
+    title = f"{metric.title}, {direction_text(metric)}".strip(", ")  # no direction, no comma
     low, high = metric.bounds
     scale: Spec = {"nice": False} if low is None or high is None else {"domain": [min(0, low), high], "nice": False}
-    beside = {"labelLimit": 280, "ticks": False, "domain": False}
-    y = nominal("player", sort=None, title=None, axis=None if narrow else beside, scale={"paddingInner": 0.3})
+    name_axis = {"labelLimit": 280, "ticks": False, "domain": False}
+    y = nominal("player", sort=None, title=None, axis=None if narrow else name_axis, scale={"paddingInner": 0.3})
     x = quantitative("score", title=title, scale=scale, axis=percent_axis(metric, tickCount=5))
     fill = nominal(
         "task",
@@ -205,9 +206,8 @@ def twin_spec(data: Sequence[dict[str, Any]], metric: Metric, titles: tuple[str,
         layer({"type": "bar", "stroke": _COLOUR, "strokeWidth": 1.4}, x=x, fill=fill, description=nominal("text")),
         layer(rule, None, "datum.interval", **interval_ends("x")),
     ]
-    for one in layers:
-        one["encoding"] = {"y": y, "yOffset": side, **one["encoding"]}
+    layers = with_encoding(layers, y=y, yOffset=side)
     if narrow:
-        layers.append(_names_above_layer("player", names, y, -_BAR - 8))
+        layers.append(_names_above_layer("player", names, y, -_BAR_HEIGHT - 8))
     size = (300, 56 * len(names) + 16) if narrow else (520, 40 * len(names))
     return specification(*size, data={"values": list(data)}, layer=layers, config=config)

@@ -26,6 +26,7 @@ from waybench.reporting.charts._spec import (
     point_layers,
     quantitative,
     specification,
+    with_encoding,
 )
 from waybench.reporting.charts._svg import draw_spec
 
@@ -124,8 +125,7 @@ def chart_spec(plot: Plot, shape: ChartShape) -> Spec:
             has_open=any(point["open"] for point in points),
         ),
     ]
-    for chart_layer in layers:
-        chart_layer["encoding"] = {"x": x, "color": colour, **chart_layer["encoding"]}
+    layers = with_encoding(layers, x=x, color=colour)
     label_encoding = {"x": quantitative("x"), "y": quantitative("score"), "text": nominal("label")}
     label_mark = {"type": "text", "align": "left", "dx": 11}
     layers += [
@@ -387,8 +387,7 @@ def panels_spec(plot: Plot, grid: Grid) -> Spec:
         ]
         is_last_of_column = number + grid.columns >= len(first_points)
         x_title = {"title": plot.across} if is_last_of_column else {}
-        for panel_layer in layers:
-            panel_layer["encoding"] = {"x": {**x, **x_title}, "y": y, **panel_layer["encoding"]}
+        layers = with_encoding(layers, x={**x, **x_title}, y=y)
         panels.append({"width": grid.width, "height": grid.height, "layer": layers})
     direction = direction_text(plot.metric)
     title = {

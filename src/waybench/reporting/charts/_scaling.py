@@ -23,6 +23,7 @@ from waybench.reporting.charts._spec import (
     point_layers,
     quantitative,
     specification,
+    with_encoding,
 )
 from waybench.reporting.charts._svg import COLOURS, Chart
 from waybench.results import Estimate
@@ -397,6 +398,4 @@ def scaling_spec(
             if any(row["position"] == number for row in data):
                 mark = {"type": "text", "fontSize": _FONT, "baseline": "middle", **position._asdict(), **appearance}
                 layers.append(layer(mark, None, f"datum.position === {number}", y=y, text=nominal("label")))
-    for chart_layer in layers:
-        chart_layer["encoding"] = {"x": x, **chart_layer["encoding"]}
-    return specification(width, _HEIGHT, data={"values": list(data)}, layer=layers, config=config)
+    return specification(width, _HEIGHT, data={"values": list(data)}, layer=with_encoding(layers, x=x), config=config)

@@ -37,6 +37,11 @@ def layer(mark: Spec, values: Sequence[Mapping[str, Any]] | None = None, *condit
     return {**data, **transform, "mark": mark, "encoding": encoding}
 
 
+def with_encoding(layers: Sequence[Spec], **encoding: Spec) -> list[Spec]:
+    """Return layers with encodings that all of them have, except where a layer has its own."""
+    return [{**spec, "encoding": {**encoding, **spec["encoding"]}} for spec in layers]
+
+
 def interval_ends(channel: str, **properties: Any) -> Spec:
     """Return the encoding of intervals from "low" to "high" in the data, along the channel "x" or "y"."""
     return {channel: quantitative("low", **properties), f"{channel}2": {"field": "high"}}
