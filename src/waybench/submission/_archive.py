@@ -16,11 +16,11 @@ from waybench.core._spool import read_bytes_at
 
 
 class SharedReader(io.RawIOBase):
-    """An unbuffered file for reading at a position of its own, so that copies of the process can read it too."""
+    """An unbuffered file with a position of its own, so that copies of the process can read it at the same time."""
 
     def __init__(self, file: IO[bytes]) -> None:
         super().__init__()
-        self._file, self._at = file, 0
+        self._file, self._position = file, 0
 
     def readable(self) -> bool:
         return True
@@ -30,18 +30,18 @@ class SharedReader(io.RawIOBase):
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """Change the position, and return it."""
-        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at}.get(whence)
-        self._at = offset + (os.fstat(self._file.fileno()).st_size if start is None else start)
-        return self._at
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._position}.get(whence)
+        self._position = offset + (os.fstat(self._file.fileno()).st_size if start is None else start)
+        return self._position
 
     def tell(self) -> int:
-        return self._at
+        return self._position
 
     def readinto(self, buffer: Any, /) -> int:
         """Read into a buffer, and return the number of bytes."""
-        content = read_bytes_at(self._file, self._at, len(buffer))
+        content = read_bytes_at(self._file, self._position, len(buffer))
         buffer[: len(content)] = content
-        self._at += len(content)
+        self._position += len(content)
         return len(content)
 
 
@@ -53,13 +53,13 @@ VERSION = 1
 MOST_BYTES = 4 << 30  # of all files, before compression
 MOST_FILES = 1_000
 MOST_RECORDS = 1_000_000
-LONGEST_LINE = 64 << 20
-_MOST_JSON = 64 << 20  # bytes of the manifest and of the results
-_MOST_VALUES = 2_000_000
+LONGEST_LINE = 64 << 20  # bytes
+_MOST_JSON = 64 << 20  # bytes of the manifest, of the results, and of a file of items
+_MOST_VALUES = 2_000_000  # of a JSON file
 _MOST_DIRECTORY = 1 << 20  # bytes of the archive's list of its files
 _NAME = re.compile(r"submission\.json|results\.json|records/\d{3}-[a-z0-9_-]{1,60}\.jsonl|items/[0-9a-f]{16}\.jsonl")
 _CHUNK = 1 << 20
-_DATE = (1980, 1, 1, 0, 0, 0)  # the same for all files, so that the same records give the same bytes
+_DATE = (1980, 1, 1, 0, 0, 0)  # of all files, so that the same records give the same bytes
 
 
 class NotASubmission(DataError):
@@ -67,11 +67,7 @@ class NotASubmission(DataError):
 
 
 class Member(NamedTuple):
-    """A file of an archive.
-
-    Attributes:
-        sha256: SHA-256 of its content, in hexadecimal digits.
-    """
+    """A file of an archive: its name, the SHA-256 of its content in hexadecimal digits, and its size in bytes."""
 
     name: str
     sha256: str
@@ -87,6 +83,7 @@ class ArchiveWriter:
     def write(self, name: str, chunks: Iterator[bytes]) -> Member:
         """Add a file with this content; return its name, SHA-256 and size."""
         info = ZipInfo(name, _DATE)
+        # As on Unix (3) with the mode 644, whatever the system, so that the bytes are the same.
         info.compress_type, info.create_system, info.external_attr = ZIP_DEFLATED, 3, 0o644 << 16
         digest, size = hashlib.sha256(), 0
         with self._zip.open(info, "w", force_zip64=True) as file:
@@ -97,18 +94,19 @@ class ArchiveWriter:
         return Member(name, digest.hexdigest(), size)
 
     def close(self) -> None:
+        """Write the list of files, and close the archive."""
         self._zip.close()
 
 
 class _BoundedReader(BufferedReader):
-    """A file of which no large part is read at once.
+    """A file of which at most 1 MiB is read at once.
 
-    ZipFile reads the whole list of files at once, before anything can be said about it, and makes an object of each
-    entry: a list of 1 GB takes more than 10 GB of memory.
+    ZipFile reads the whole list of files at once, before its length can be checked, and makes an object of each entry:
+    a list of 1 GB takes more than 10 GB of memory.
     """
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Return at most `size` bytes; refuse more than 1 MiB."""
+        """Return at most `size` bytes; raise BadZipFile for more than 1 MiB."""
         if size is not None and size > _MOST_DIRECTORY:
             raise BadZipFile(f"its list of files has more than {_MOST_DIRECTORY >> 20} MiB")
         return super().read(size)
@@ -140,7 +138,7 @@ class Archive:
                 raise NotASubmission(f"it has two files {info.filename}")
             if info.flag_bits & 1:
                 raise NotASubmission(f"{info.filename} is encrypted")
-            # Of other methods, Python decompresses all that it has read: from 1 MB, any number of gigabytes at once.
+            # With other methods, Python decompresses a whole chunk at once: 1 MB can become any number of gigabytes.
             if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
                 raise NotASubmission(f"{info.filename} is compressed by another method than deflate")
             self._infos[info.filename] = info
@@ -152,6 +150,7 @@ class Archive:
 
     @property
     def names(self) -> Sequence[str]:
+        """The names of all files."""
         return list(self._infos)
 
     def read_json(self, name: str) -> tuple[Json, Member]:
@@ -190,22 +189,23 @@ class Archive:
         """
         if name not in self._infos:
             raise NotASubmission(f"it has no {name[:80]}")
-        begun: list[bytes] = []  # parts of a line; joined once, because a long line has many
-        size = 0
+        line_parts: list[bytes] = []  # of the line that is not complete; joined once, because a long line has many
+        size = 0  # bytes of these parts
         for chunk in self._read_chunks(name):
             if digest is not None:
                 digest.update(chunk)
-            end, *others = chunk.split(b"\n")
-            begun.append(end)
-            size += len(end)
+            first, *others = chunk.split(b"\n")
+            line_parts.append(first)
+            size += len(first)
             if size > LONGEST_LINE:
                 raise NotASubmission(f"{name} has a line of more than {LONGEST_LINE >> 20} MiB")
             if others:
-                yield b"".join(begun)
-                yield from others[:-1]
-                begun, size = [others[-1]], len(others[-1])
+                *complete_lines, last = others
+                yield b"".join(line_parts)
+                yield from complete_lines
+                line_parts, size = [last], len(last)
         if size:
-            yield b"".join(begun)
+            yield b"".join(line_parts)
 
     def _read_chunks(self, name: str) -> Iterator[bytes]:
         """Yield the decompressed content of a file in chunks."""
@@ -218,7 +218,7 @@ class Archive:
                     yield chunk
         except (BadZipFile, OSError, EOFError, ValueError, NotImplementedError) as error:
             raise NotASubmission(f"{name} is damaged: {str(error)[:100]}") from None
-        except Exception as error:  # zlib.error and what else a decompressor raises
+        except Exception as error:  # zlib.error, and others of a decompressor
             if isinstance(error, DataError):
                 raise
             raise NotASubmission(f"{name} is damaged: {type(error).__name__}") from None
@@ -231,7 +231,7 @@ def canonical_json_bytes(data: Mapping[str, Json]) -> bytes:
     return (json.dumps(data, sort_keys=True, indent=1) + "\n").encode()
 
 
-_NAMES = ("file", "model", "task", "created", "version")  # these are kept with every record
+_NAMES = ("file", "model", "task", "created", "version")  # fields that are kept in memory with every record
 _LONGEST_NAME = 1_000  # characters
 
 
@@ -248,7 +248,7 @@ def checked_manifest(data: Any) -> dict[str, Any]:
     _require_field_types(manifest, kinds, MANIFEST)
     if len(manifest["runs"]) > MOST_FILES:
         raise ValueError(f"it has {len(manifest['runs']):,} runs; the maximum is {MOST_FILES:,}")
-    read: set[str] = set()
+    record_files: set[str] = set()
     for run in manifest["runs"]:
         kinds = {"file": str, "model": str, "task": str, "created": str, "version": str, "subset": str, "records": int}
         kinds |= {"epochs": int, "parameters": dict, "settings": dict, "search": dict}
@@ -259,10 +259,10 @@ def checked_manifest(data: Any) -> dict[str, Any]:
             raise ValueError("a run has no or too many epochs")
         if run["records"] < 0:
             raise ValueError("a run has a negative number of records")
-        # Otherwise a small archive could have one file read any number of times.
-        if run["file"] in read:
+        # Otherwise a small archive could make the verification read one file any number of times.
+        if run["file"] in record_files:
             raise ValueError("two runs name one file of records")
-        read.add(run["file"])
+        record_files.add(run["file"])
     for name, file in manifest["files"].items():
         if not is_object(file):
             raise ValueError(f"the entry of file {name[:80]} is no object")
@@ -271,7 +271,7 @@ def checked_manifest(data: Any) -> dict[str, Any]:
 
 
 def _require_field_types(data: dict[str, Any], types: dict[str, type], label: str) -> None:
-    """Require that an object has fields of these types; `label` names it in errors."""
+    """Raise a ValueError, which begins with `label`, unless an object has fields of these types."""
     for name, kind in types.items():
         if type(data.get(name)) is not kind:
             raise ValueError(f"{label}: {name!r} is missing or of another type")

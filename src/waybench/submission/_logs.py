@@ -33,15 +33,15 @@ from waybench.submission._pack import pack
 from waybench.submission._verdict import Finding, SubmissionVerdict, with_problems
 from waybench.submission._verify import verify
 
-_UNUSED = {"timelines", "messages"}
-_ROUNDING = 0.002  # seconds
+_UNUSED_FIELDS = {"timelines", "messages"}  # of samples
+_ROUNDING = 0.002  # seconds by which equal times can differ
 
 
 def log_findings(info: RunInfo, on_problem: Callable[[Skipped], None]) -> Iterator[Finding]:
     """Yield disagreements within the logs of a run: header, samples and transcripts.
 
-    The transcript holds each request with its messages, and each reply with its tokens. The record has to have the
-    same replies and tokens, and the messages have to be those that the simulation makes again.
+    The transcript has each request with its messages, and each reply with its tokens. The record must have the same
+    replies and tokens, and a simulation must make the same messages.
     """
     for log in info.logs:
         header: Any = log.header
@@ -52,10 +52,12 @@ def log_findings(info: RunInfo, on_problem: Callable[[Skipped], None]) -> Iterat
         missing = [name for name in map(str, header.eval.dataset.sample_ids or []) if name not in ids]
         if header.status == "success" and missing:
             yield Finding("log", f"{len(missing):,} samples of the header's list are not there", missing[0])
-    for log, seen in newest_samples(info.logs):
-        for key in [(sample.id, sample.epoch) for sample in seen if sample.ours]:
+    for log, samples in newest_samples(info.logs):
+        for key in [(sample.id, sample.epoch) for sample in samples if sample.ours]:
             try:
-                (sample,) = read_samples(log.location, [key], _UNUSED)  # one at a time: each has all of its requests
+                (sample,) = read_samples(
+                    log.location, [key], _UNUSED_FIELDS
+                )  # one at a time, since it has all its requests
             except Exception as error:  # a log is data from outside
                 on_problem(skipped_part(log.location, error, str(key[0])))
                 yield Finding("log", "the sample cannot be read", str(key[0]))
@@ -74,7 +76,7 @@ def _transcript_difference(sample: Any, model: str) -> str:
     events: list[Any] = [event for event in sample.events if event.event == "model" and not event.error]
     events = [event for event in events if event.output.choices and not event.output.error]
     replies = _replies_in_order(record)
-    # The last one may have met a limit before its turn was recorded.
+    # A limit may have ended the episode after the last reply, before its turn was recorded.
     if not len(replies) <= len(events) <= len(replies) + 1:
         return f"{len(replies)} replies in the record, {len(events)} in the transcript"
     by_tools = is_tool_name(record.options.get(WORDING))
@@ -95,16 +97,19 @@ def _replies_in_order(record: EpisodeRecord) -> list[tuple[int, TurnRecord | Pro
 def _agent_difference(sample: Any) -> str:
     """Return how an agent's record differs from its transcript in output tokens or scores; "" if it does not.
 
-    An agent sends requests of its own, so only these can be compared.
+    An agent sends requests of its own, so that messages and replies cannot be compared.
     """
     try:
         record = finished_record(sample)
     except WaybenchError as error:
         return str(error)
-    spent = [event.output.usage for event in sample.events if event.event == "model" and event.output.usage]
-    logged = sum(usage.output_tokens for usage in spent)
-    if record.tokens[1] > logged or (record.end in (End.SOLVED, End.FAILED) and record.tokens[1] != logged):
-        return f"{record.tokens[1]} output tokens in the record, {logged} in the transcript"
+    usages = [event.output.usage for event in sample.events if event.event == "model" and event.output.usage]
+    logged_tokens = sum(usage.output_tokens for usage in usages)
+    _, output_tokens = record.tokens
+    # An episode that a limit or an error ended may lack the tokens of its last requests.
+    is_complete = record.end in (End.SOLVED, End.FAILED)
+    if output_tokens > logged_tokens or (is_complete and output_tokens != logged_tokens):
+        return f"{output_tokens} output tokens in the record, {logged_tokens} in the transcript"
     return _score_difference(sample, record)
 
 
@@ -116,15 +121,14 @@ def _turn_difference(turn: TurnRecord | ProbeRecord, event: Any, model: str, by_
         return str(error)
     if _comparable_text(reply.text) != _comparable_text(turn.reply):
         return "the reply differs from the transcript's"
-    names = ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "model")
     usage, logged = turn.usage, reply.usage
     if usage is not None and logged is not None:
-        for name in names:
+        for name in ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "model"):
             if getattr(usage, name) != getattr(logged, name):
                 return f"{name} is {getattr(usage, name)}, the transcript has {getattr(logged, name)}"
-        # Where a reply came from the journal of an interrupted run, the engine measured the look-up, without a request.
-        apart = 0.0 if event.output.time is None else usage.seconds - float(event.output.time)
-        if apart < -_ROUNDING or (apart > _ROUNDING and event.call is not None):
+        # A reply from the journal of an interrupted run has no request, and the engine measured the shorter look-up.
+        excess = 0.0 if event.output.time is None else usage.seconds - float(event.output.time)
+        if excess < -_ROUNDING or (excess > _ROUNDING and event.call is not None):
             return f"it took {usage.seconds} seconds, the transcript has {event.output.time}"
     if event.model not in (model, model.partition("/")[2]):
         return f"the transcript is of the model {str(event.model)[:80]}"
@@ -133,7 +137,7 @@ def _turn_difference(turn: TurnRecord | ProbeRecord, event: Any, model: str, by_
 
 def _prompt_difference(record: EpisodeRecord, events: Sequence[Any]) -> str:
     """Return the first turn at which messages or tools sent differ from those of a new simulation; "" if none."""
-    sent = iter(events)
+    requests = iter(events)
     differences: list[str] = []
     chat = Chat(with_pictures=False)
     by_tools = is_tool_name(record.options.get(WORDING))
@@ -145,27 +149,26 @@ def _prompt_difference(record: EpisodeRecord, events: Sequence[Any]) -> str:
         number, messages = len(again.turns), chat.messages(again)
         for probe in again.probes:
             if probe.turn == number:
-                asked = [comparable_message(message) for message in fork_conversation(messages, probe.question)]
-                if asked != [comparable_message(message) for message in next(sent).input]:
+                expected = [comparable_message(message) for message in fork_conversation(messages, probe.question)]
+                if expected != [comparable_message(message) for message in next(requests).input]:
                     differences.append(f"probe of turn {number}: the messages sent differ from those made again")
-        event = next(sent)
+        event = next(requests)
         if differences:
             return
         expected = [comparable_message(message) for message in messages]
         pictures = [message.picture is not None for message in again.messages]
-        if expected != [comparable_message(message) for message in event.input] or (
-            not by_tools and pictures != [_has_picture(message) for message in event.input]
-        ):
-            differences.append(f"turn {len(again.turns)}: the messages sent differ from those made again")
+        has_same_texts = expected == [comparable_message(message) for message in event.input]
+        # With tools, the messages of a conversation are not those of the episode one by one.
+        has_same_pictures = by_tools or pictures == [_has_picture(message) for message in event.input]
+        if not has_same_texts or not has_same_pictures:
+            differences.append(f"turn {number}: the messages sent differ from those made again")
         elif by_tools and not _has_declared_tools(again, event):
-            differences.append(
-                f"turn {len(again.turns)}: the tools offered differ from those that the environment declares"
-            )
+            differences.append(f"turn {number}: the tools offered differ from those that the environment declares")
 
     try:
         replay(registry.load(record.env), record, watch=compare_prompts)
     except (WaybenchError, StopIteration):
-        return ""  # the simulation itself says what does not agree
+        return ""  # the check of the record by simulation reports the difference
     return differences[0] if differences else ""
 
 
@@ -178,8 +181,8 @@ def _has_declared_tools(episode: Episode[Any, Any, Any], event: Any) -> bool:
     """Return whether a request offered the tools that the environment declares."""
     # A question for a thought is sent without tools, unless the provider needs them for calls before it.
     offered = [tool.model_dump() for tool in event.tools]
-    thinks = episode.play.wording.thought_question(episode.state)
-    return offered == [tool.model_dump() for tool in declared_tools(episode)] or (bool(thinks) and not offered)
+    is_thought = bool(episode.play.wording.thought_question(episode.state))
+    return offered == [tool.model_dump() for tool in declared_tools(episode)] or (is_thought and not offered)
 
 
 def _score_difference(sample: Any, record: EpisodeRecord) -> str:
@@ -190,18 +193,19 @@ def _score_difference(sample: Any, record: EpisodeRecord) -> str:
         return ""
     try:
         computed = environment.measure(record)
-    except DefectError:  # the simulation of the record names it
+    except DefectError:  # the check of the record by simulation reports it
         return ""
     percent = environment.scoring.headline_percent(record)
     computed_scores = {"episode": nan if percent is None else percent, "solved": float(record.end is End.SOLVED)}
     for scorer, score in scores.items():
-        # Older logs have all metrics as the value.
-        is_old = is_object(score.value)
-        facts: dict[str, Any] = score.metadata or {}
-        values: dict[str, Any] = score.value if is_old else facts.get(METRICS, {})
         expected: dict[str, Any] = dict(computed)
-        if not is_old and scorer in computed_scores:
-            values, expected = {scorer: score.value, **values}, {scorer: computed_scores[scorer], **expected}
+        if is_object(score.value):  # older logs have all metrics as the value
+            values: dict[str, Any] = score.value
+        else:
+            metadata: dict[str, Any] = score.metadata or {}
+            values = metadata.get(METRICS, {})
+            if scorer in computed_scores:
+                values, expected = {scorer: score.value, **values}, {scorer: computed_scores[scorer], **expected}
         for name, value in expected.items():
             if name in values and not _is_same_score(values[name], value):
                 return f"{name} is {values[name]} in the log, and {value} by the record"
@@ -209,7 +213,7 @@ def _score_difference(sample: Any, record: EpisodeRecord) -> str:
 
 
 def _is_same_score(logged: Any, computed: float | None) -> bool:
-    """Return whether a logged score equals the computed one, also if one is an int."""
+    """Return whether a logged score equals the computed one, also if one is an int and the other a float."""
     return json.dumps(logged) == json.dumps(computed) or (
         isinstance(logged, int | float) and computed is not None and float(logged) == float(computed)
     )
@@ -231,10 +235,10 @@ def verify_logs(
     workers: Workers | None = None,
     seconds: float = 3600.0,
 ) -> SubmissionVerdict:
-    """Verify the runs in logs, as `verify` does the submission that `pack` writes of them.
+    """Verify the runs in logs: by `verify`, with the submission that `pack` writes of them, and by their transcripts.
 
-    Besides, each record is compared with the transcript in the same sample (replies, tokens, and the messages that were
-    sent), each score with that of the record, and each log with its header.
+    Each record is compared with the transcript in the same sample (replies, tokens, and the messages that were sent),
+    each score with that of the record, and each log with its header.
 
     `paths` are logs, and folders with logs in any depth. `on_problem` receives each file and sample that cannot be
     read. The other parameters are those of `pack` and `verify`.
@@ -253,7 +257,7 @@ def verify_logs(
         pack(paths, path, models=models, on_problem=add_skipped)
         verdict = verify(path, keys=keys, data_dir=data_dir, progress=progress, workers=workers, seconds=seconds)
     infos = [info for info in run_infos(*paths, on_problem=_ignore_problem) if not models or info.model in models]
-    ordered = sorted(infos, key=lambda info: (info.model, info.task, info.created, info.run))
+    ordered = sorted(infos, key=lambda info: (info.model, info.task, info.created, info.run))  # as `pack` does
     runs = [
         with_problems(run, log_findings(info, _ignore_problem)) for run, info in zip(verdict.runs, ordered, strict=True)
     ]

@@ -4,7 +4,6 @@ import json
 import math
 import os
 import tempfile
-from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -32,32 +31,32 @@ from waybench.submission._archive import (
 from waybench.submission._parameters import items_digest, make_samples_again, portable_parameters
 from waybench.submission._records import decode_record_line, encode_record_line
 
-_ORDER = ("group", "kind", "level", "axis", "share")  # of scores
+_SORT_FIELDS = ("group", "kind", "level", "axis", "share")  # of scores
 _TOLERANCE = 1e-9  # sums in another order differ by less
 
 
 def score_entries(rows: Iterable[Row], *, processes: int = 1) -> list[dict[str, Any]]:
     """Return the scores of rows as JSON: each task over all levels, each level, and horizons.
 
-    `rows` have those of later runs last. The "kind" of a score is "overall", "level" or "horizon".
+    `rows` are in the order of their runs, the latest last. The "kind" of a score is "overall", "level" or "horizon".
     """
-    counted = exclude(rows)
-    fixed_rows = without_searches(counted)
-    by_group = list(group_by(counted, lambda row: (row.group.env, row.group.model)).values())
+    rows = exclude(rows)
+    fixed_rows = without_searches(rows)
+    by_group = list(group_by(rows, lambda row: (row.group.env, row.group.model)).values())
 
     def horizons_of_group(number: int) -> list[Horizon]:
         return horizons(by_group[number])
 
-    with map_in_processes(horizons_of_group, len(by_group), processes) as computed:
-        all_horizons = [horizon for group in computed for horizon in group]
-    rows_of_scores = [
+    with map_in_processes(horizons_of_group, len(by_group), processes) as horizons_of_groups:
+        all_horizons = [horizon for group_horizons in horizons_of_groups for horizon in group_horizons]
+    scores = [
         *({"kind": "overall", **score.to_json()} for score in overall(fixed_rows)),
         *({"kind": "level", **score.to_json()} for score in by_level(fixed_rows)),
         *({"kind": "horizon", **horizon.to_json()} for horizon in all_horizons),
     ]
     # Through JSON, so that they can be compared with those of a file; the order does not depend on that of the rows.
-    data = cast("list[dict[str, Any]]", json.loads(json.dumps(rows_of_scores, sort_keys=True)))
-    return sorted(data, key=lambda score: json.dumps([score.get(name) for name in _ORDER]))
+    data = cast("list[dict[str, Any]]", json.loads(json.dumps(scores, sort_keys=True)))
+    return sorted(data, key=lambda score: json.dumps([score.get(name) for name in _SORT_FIELDS]))
 
 
 def first_difference(submitted: Any, computed: Any, location: str = "") -> str:
@@ -71,32 +70,26 @@ def first_difference(submitted: Any, computed: Any, location: str = "") -> str:
                 return difference
         return ""
     if isinstance(submitted, list) and isinstance(computed, list):
-        pairs = cast("list[Any]", submitted), cast("list[Any]", computed)
-        if len(pairs[0]) != len(pairs[1]):
-            return f"{location or 'results'}: {len(pairs[0])} submitted, {len(pairs[1])} computed"
-        for number, (first, second) in enumerate(zip(*pairs, strict=True)):
+        first_list, second_list = cast("list[Any]", submitted), cast("list[Any]", computed)
+        if len(first_list) != len(second_list):
+            return f"{location or 'results'}: {len(first_list)} submitted, {len(second_list)} computed"
+        for number, (first, second) in enumerate(zip(first_list, second_list, strict=True)):
             if difference := first_difference(first, second, f"{location}[{number}]"):
                 return difference
         return ""
-    one_value, other_value = cast("tuple[Any, Any]", (submitted, computed))
-    if type(one_value) in (int, float) and type(other_value) in (int, float):
-        is_same = math.isclose(one_value, other_value, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+    first, second = cast("tuple[Any, Any]", (submitted, computed))
+    if type(first) in (int, float) and type(second) in (int, float):
+        is_same = math.isclose(first, second, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
     else:
-        is_same = type(one_value) is type(other_value) and one_value == other_value
-    return (
-        "" if is_same else f"{location.lstrip('.')}: {str(one_value)[:60]} submitted, {str(other_value)[:60]} computed"
-    )
+        is_same = type(first) is type(second) and first == second
+    return "" if is_same else f"{location.lstrip('.')}: {str(first)[:60]} submitted, {str(second)[:60]} computed"
 
 
-Key = tuple[str, str, int]  # a run, a sample's id, its epoch
+Key = tuple[str, str, int]  # a run, a sample's id, and its epoch
 
 
 class Packed(NamedTuple):
-    """A submission that was written.
-
-    Attributes:
-        unconfirmed: Number of records that a simulation does not confirm.
-    """
+    """A submission that was written: numbers of runs, of records, and of records that no simulation confirms."""
 
     path: Path
     models: Sequence[str]
@@ -117,14 +110,13 @@ def pack(
 ) -> Packed:
     """Write a submission of the runs in logs. The same logs give the same bytes, with the same version of zlib.
 
-    The paths are logs, and folders with logs in any depth; the models are all by default. `on_problem` receives each
-    file and sample that cannot be read, and `progress` the number of episodes read so far.
+    `paths` are logs, and folders with logs in any depth; without `models`, all models' runs are written. `on_problem`
+    receives each file and sample that cannot be read, and `progress` the number of episodes read so far.
 
     Raises:
-        UsageError: If there is no run of a model, or if a file that a run names cannot be read or this one not
-            written.
+        UsageError: If there is no run of a model, a file that a run names cannot be read, or `out` cannot be written.
     """
-    if out.is_dir() or not out.parent.is_dir():  # said before the logs are read
+    if out.is_dir() or not out.parent.is_dir():  # before the logs are read, which takes long
         reason = "it is a folder" if out.is_dir() else f"there is no folder {out.parent}"
         raise UsageError(f"cannot write {out}: {reason}; give a file, such as submission.zip")
     infos = [info for info in run_infos(*paths, on_problem=on_problem) if not models or info.model in models]
@@ -177,16 +169,14 @@ def _write_archive(
         items[name := items_digest(content)] = content
         return name
 
-    keys: dict[str, list[Key]] = defaultdict(list)
-    for key in spool:
-        keys[key[0]].append(key)
+    keys_of_run = group_by(spool, lambda key: key[0])
     with _replace_when_complete(out) as path, closing(ArchiveWriter(path)) as writer:
         runs: list[Json] = []
         members: list[Member] = []
         for number, info in enumerate(infos):
-            run_keys = keys[info.run]
-            first = [decode_record_line(spool.get(key)).record for key in run_keys[:1]]
-            parameters = portable_parameters(info.task, info.parameters, first, add_items)
+            run_keys = keys_of_run.get(info.run, [])
+            first_records = [decode_record_line(spool.get(key)).record for key in run_keys[:1]]
+            parameters = portable_parameters(info.task, info.parameters, first_records, add_items)
             letters = (c if c.isascii() and c.isalnum() else "_" for c in info.task.lower())
             name = f"records/{number:03}-{''.join(letters)[:60] or 'task'}.jsonl"
             member = writer.write(name, map(spool.get, _keys_as_played(info, parameters, items, run_keys, spool)))
@@ -203,9 +193,8 @@ def _write_archive(
                     "subset": info.subset,
                     "created": info.created,
                     "version": info.version,
-                    "search": dict(
-                        design_of_run(designs.get(info.run, {}))
-                    ),  # the name is older than the levels of ladders
+                    # The name is older than ladders, whose levels are here, too.
+                    "search": dict(design_of_run(designs.get(info.run, {}))),
                 }
             )
         members += [writer.write(f"items/{name}.jsonl", iter([items[name]])) for name in sorted(items)]
@@ -256,6 +245,6 @@ def _keys_as_played(
                     if key in remaining:
                         del remaining[key]
                         yield key
-        except WaybenchError:  # a private key is not here, or the task is unknown: the order of the log does as well
+        except WaybenchError:  # without a private key, or for an unknown task, the keys alone give the order
             pass
         yield from sorted(remaining)

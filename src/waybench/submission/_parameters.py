@@ -45,14 +45,13 @@ from waybench.results.logs._settings import follows_from_parameters, settings_fr
 from waybench.submission._verdict import Finding
 
 _ITEMS = re.compile(r"items:([0-9a-f]{16})/([^/\\\x00-\x1f]{1,120})")
-_LOCAL = ("data_dir",)  # parameters that only say where files are on one machine
 # Options of play that can name a TOML file of texts -> the option of records that has its content.
 _CONTENT_OF_FILES = {WORDING: TEMPLATE, LANGUAGE: LANGUAGE_TEXTS}
 _EFFECTS = {EASIER: " (more is easier)", HARDER: " (more is harder)"}
 _LONGEST_VALUE = 60  # characters of a value beside scores
 _DATE = "%Y-%m-%d %H:%M UTC"
 _VERSION = re.compile(r"\d{1,4}(\.\d{1,4}){1,3}([-+.]?(a|b|rc|dev|post)\d{0,6})?(\+[a-z0-9.]{1,40})?")
-_SMALLEST = 1_000  # items that a task may draw, whatever the number of its records
+_MOST_ITEMS_OF_FEW_RECORDS = 1_000  # items that a task may draw, however few records it has
 
 
 def portable_parameters(
@@ -60,11 +59,13 @@ def portable_parameters(
 ) -> dict[str, Json]:
     """Return a task's parameters without paths or private keys of this machine, as a submission has them.
 
+    `add_items` adds the content of a file of items to the submission, and returns its digest.
+
     Raises:
         UsageError: If a file that a parameter names is not here any more.
     """
     entry = find_task(task)
-    portable_values = {name: value for name, value in parameters.items() if name not in _LOCAL}
+    portable_values = {name: value for name, value in parameters.items() if name != "data_dir"}
     key = portable_values.get("key")
     if key is not None and not _is_public_key_of_task(entry, str(key)):
         portable_values["key"] = key_label_in_log(str(key))
@@ -90,7 +91,10 @@ def portable_parameters(
 
 
 def _names_local_file(option: Option, value: Json, contents: Mapping[str, Json]) -> bool:
-    """Return whether a submitted parameter names a file or variable of the verifying machine."""
+    """Return whether a submitted parameter names a file or variable of this machine.
+
+    `contents` has the contents of files that the submission has as parameters.
+    """
     text = str(value)
     options = {option.name: value, **contents}
     return (
@@ -103,24 +107,22 @@ def _names_local_file(option: Option, value: Json, contents: Mapping[str, Json])
 def changed_options(task: str, parameters: Mapping[str, Json], epochs: int = 1) -> tuple[str, ...]:
     """Return the options of a run that differ from its task's defaults, as texts.
 
-    What only says how many items are played, which key makes them and what is measured besides is not among it.
+    Options that do not change play, such as the number of items or the key, are left out.
     """
     try:
         declared = {option.name: option for option in find_task(task).options}
     except UsageError:
         return (f"task: {task[:60]}",)
-    words = [
-        f"{name}: {_shortened_value(value)}{_EFFECTS.get(declared[name].effect, '') if name in declared else ''}"
-        for name, value in sorted(parameters.items())
-        if name not in declared or (declared[name].changes_play and value != declared[name].default)
-    ]
-    return (*words, *([f"epochs: {epochs} (more are easier)"] if epochs > 1 else []))
-
-
-def _shortened_value(value: Json) -> str:
-    """Return a value as text of at most 60 characters."""
-    text = value if isinstance(value, str) else json.dumps(value, default=str)
-    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+    texts: list[str] = []
+    for name, value in sorted(parameters.items()):
+        option = declared.get(name)
+        if option is None or (option.changes_play and value != option.default):
+            text = value if isinstance(value, str) else json.dumps(value, default=str)
+            shortened = text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+            texts.append(f"{name}: {shortened}{_EFFECTS.get(option.effect, '') if option else ''}")
+    if epochs > 1:
+        texts.append(f"epochs: {epochs} (more are easier)")
+    return tuple(texts)
 
 
 def run_findings(run_entry: Mapping[str, Any]) -> Iterator[Finding]:
@@ -128,9 +130,11 @@ def run_findings(run_entry: Mapping[str, Any]) -> Iterator[Finding]:
     expected = settings_from_parameters(run_entry["parameters"])
     stated = {name: value for name, value in run_entry["settings"].items() if follows_from_parameters(name)}
     for name in sorted({*expected, *stated}):
-        values = [f"{values[name]!r:.60}" if name in values else "none" for values in (stated, expected)]
-        if values[0] != values[1]:
-            yield Finding("settings", f"{name} is {values[0]}; by the parameters it is {values[1]}")
+        stated_text, expected_text = (
+            f"{values[name]!r:.60}" if name in values else "none" for values in (stated, expected)
+        )
+        if stated_text != expected_text:
+            yield Finding("settings", f"{name} is {stated_text}; by the parameters it is {expected_text}")
     if not _is_date(run_entry["created"]):
         yield Finding(
             "form", f"it began at {run_entry['created'][:40]!r}, which is no time such as 2026-01-31 12:00 UTC"
@@ -140,11 +144,12 @@ def run_findings(run_entry: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _is_date(text: str) -> bool:
-    """Return whether a text is a date as manifests have it, and at most a day in the future."""
+    """Return whether a text is a date in the form of manifests, at most a day in the future."""
     try:
         time = datetime.strptime(text, _DATE).replace(tzinfo=UTC)
     except ValueError:
         return False
+    # `strptime` also reads other forms, such as numbers without leading zeros.
     return f"{time:{_DATE}}" == text and time < datetime.now(UTC) + timedelta(days=1)
 
 
@@ -183,17 +188,10 @@ def _write_file(folder: Path, name: str, content: bytes) -> Path:
 
 
 def _checked_template_name(stem: str) -> str:
-    """Return a template's name after checking that it can be a file name."""
+    """Return a template's name if it can be a file name; raise UsageError otherwise."""
     if re.fullmatch(r"[^/\\\x00-\x1f]{1,60}", stem) is None or stem in (".", ".."):
         raise UsageError(f"wording: {stem[:40]!r} is no name of a template")
     return stem
-
-
-def _template_toml(template: Json) -> str:
-    """Return a template, an object of texts, as TOML."""
-    if not isinstance(template, dict):
-        raise UsageError("template: it is no object with texts")
-    return texts_as_toml(template)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def make_samples_again(
@@ -209,30 +207,39 @@ def make_samples_again(
 ) -> Samples:
     """Return the samples of a submitted run's task, made again from its parameters.
 
-    The parameters are as a submission has them, `keys` are those of private sets by their labels, and `items` returns a
-    file of items by its digest. Files that parameters name are written to `folder`, which the caller removes. A
-    task is refused that would draw far more items than there are records, or, since items could be of any size, that
-    begins at a level that is not in `levels`, those of records that a simulation confirms; None for no such check.
+    A task that would draw far more items than there are `records` is refused, since it could keep this machine busy for
+    days. So is a task that begins at none of `levels`, the levels of confirmed records, since its items could be of any
+    size; None checks no level.
+
+    Args:
+        task: The task's name.
+        parameters: The parameters of the submission (`portable_parameters`).
+        keys: The keys of private sets, by their labels.
+        items: Returns a file of items by its digest.
+        folder: Receives the files that parameters name; the caller removes it.
+        data_dir: The folder of published data sets; None for the usual places.
+        records: Number of records.
+        levels: Levels of records that a simulation confirms; None for no check.
 
     Raises:
         UsageError: If the task cannot be played with these parameters; the message says why.
         DataError: If a file of items is not in the submission.
     """
     entry = find_task(task)
-    over = parameters.get(STREAM)
+    stream = parameters.get(STREAM)
     parameters = {name: value for name, value in parameters.items() if name != STREAM}
     args = entry.resolve(_local_parameters(entry, parameters, keys, items, folder, data_dir))
-    # This is asked before any item is drawn: parameters from outside could keep this machine busy for days.
     counts = [value for name in ("limit", "sets", "attempts", "worlds") if type(value := args.get(name)) is int]
-    if any(count > max(records, _SMALLEST) for count in counts):
+    if any(count > max(records, _MOST_ITEMS_OF_FEW_RECORDS) for count in counts):
         raise UsageError(f"the parameters name far more items than the {records:,} records")
-    first = args.get("level" if entry.climb is None else entry.climb.first)
-    if levels is not None and args.get("source") in (None, "generated") and type(first) is int and first not in levels:
-        raise UsageError(f"no confirmed record is of level {first}, at which the task begins")
-    if over is None:
+    first_level = args.get("level" if entry.climb is None else entry.climb.first)
+    is_generated = args.get("source") in (None, "generated")
+    if levels is not None and is_generated and type(first_level) is int and first_level not in levels:
+        raise UsageError(f"no confirmed record is of level {first_level}, at which the task begins")
+    if stream is None:
         return task_samples(entry, args)
-    # Of a comparison one cannot tell from one model's run where it ended: what it played is the stream's beginning.
-    return islice(task_stream(entry, args, str(over)).all_samples(), records)
+    # A comparison ends by the results of all its models: one model's run is the beginning of the stream.
+    return islice(task_stream(entry, args, str(stream)).all_samples(), records)
 
 
 def _local_parameters(
@@ -243,10 +250,14 @@ def _local_parameters(
     folder: Path,
     data_dir: str | None,
 ) -> dict[str, Any]:
-    """Return a submission's parameters with keys and files of this machine, as the task takes them."""
+    """Return a submission's parameters with keys and files of this machine, as the task takes them.
+
+    The arguments are those of `make_samples_again`.
+    """
     args = dict(parameters)
-    stored = {content: args.pop(content, None) for content in _CONTENT_OF_FILES.values()}
-    contents = {content: value for content, value in stored.items() if value is not None}
+    contents = {
+        content: value for content in _CONTENT_OF_FILES.values() if (value := args.pop(content, None)) is not None
+    }
     for option in entry.options:
         if _names_local_file(option, args.get(option.name), contents):
             raise UsageError(f"{option.name}: a submission cannot name files of this machine")
@@ -270,8 +281,11 @@ def _local_parameters(
     for name, content in _CONTENT_OF_FILES.items():
         if content in contents:
             stem = str(args.get(name, "")).removeprefix("file:").rpartition("-")[0]
-            text = _template_toml(contents[content]).encode("utf-8", "replace")
-            args[name] = f"file:{_write_file(folder / name, f'{_checked_template_name(stem)}.toml', text)}"
+            template = contents[content]
+            if not isinstance(template, dict):
+                raise UsageError("template: it is no object with texts")
+            toml = texts_as_toml(template).encode("utf-8", "replace")  # pyright: ignore[reportUnknownArgumentType]
+            args[name] = f"file:{_write_file(folder / name, f'{_checked_template_name(stem)}.toml', toml)}"
     if data_dir is not None and any(option.name == "data_dir" for option in entry.options):
         args["data_dir"] = data_dir
     return args
@@ -280,8 +294,8 @@ def _local_parameters(
 _COMMITMENT_FORMAT = "waybench-run-commitment"
 _COMMITMENT_SCHEMA = 1
 _LARGEST_COMMITMENT = 1 << 20  # bytes
-# Parameters that say where and for how much a task runs, and not what it plays.
-_FREE = frozenset(("data_dir", "budget", "prices", SHARD))
+# Parameters that do not say what a task plays, but where or at which cost, which a commitment leaves open.
+_UNCOMMITTED = frozenset(("data_dir", "budget", "prices", SHARD))
 
 
 def run_commitment(task: str, parameters: Mapping[str, Any], model: str, epochs: int = 1) -> dict[str, Json]:
@@ -304,10 +318,12 @@ def run_commitment(task: str, parameters: Mapping[str, Any], model: str, epochs:
 def _committed_fields(task: str, parameters: Mapping[str, Json], model: str, epochs: int) -> dict[str, Json]:
     """Return the fields in which a commitment and its run must agree; parameters at their defaults are left out."""
     defaults = {option.name: option.default for option in find_task(task).options}
-    chosen = {
-        name: value for name, value in sorted(parameters.items()) if name not in _FREE and value != defaults.get(name)
+    committed = {
+        name: value
+        for name, value in sorted(parameters.items())
+        if name not in _UNCOMMITTED and value != defaults.get(name)
     }
-    return {"model": model, "task": task, "parameters": chosen, "epochs": epochs}
+    return {"model": model, "task": task, "parameters": committed, "epochs": epochs}
 
 
 def is_commitment_to_run(
@@ -315,11 +331,11 @@ def is_commitment_to_run(
 ) -> bool:
     """Return whether a commitment is one to this run, with the environment versions that are installed."""
     try:
-        identity = _committed_fields(task, parameters, model, epochs)
+        fields = _committed_fields(task, parameters, model, epochs)
         versions = {env: registry.load(env).version for env in find_task(task).envs}
     except UsageError:
         return False
-    return committed.get("environments") == versions and all(committed.get(name) == identity[name] for name in identity)
+    return committed.get("environments") == versions and all(committed.get(name) == fields[name] for name in fields)
 
 
 def read_run_commitment(path: Path) -> dict[str, Any]:

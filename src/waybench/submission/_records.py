@@ -43,20 +43,21 @@ from waybench.submission._verdict import Conduct, Finding, Findings, examine_con
 
 _MOST_VALUES = 5_000_000
 _LONGEST_ID = 500  # characters of a sample's id, which verification keeps in memory
-_TEXTS = "texts"  # false where the opening and the messages of turns are left out
+_HAS_TEXTS = "texts"  # the field that says whether a line has the opening and the messages of turns
 # Paths of the submitter's machine in the message of an infrastructure error.
 _PATH = re.compile(r"(?<![\w/:.])(?:~|[A-Za-z]:)?(?:[/\\][\w.@+-]+){2,}[/\\]?")
 Key = tuple[str, int]  # a sample's id and its epoch
-_SLACK = 100  # missing attempts that are looked for in a run of few records
+_MISSING_OF_FEW = 100  # missing attempts that are counted in a run, however few records it has
 
 
 class Line(NamedTuple):
     """A line of a submission.
 
     Attributes:
-        epoch: Its epoch, from 1.
-        record: The record; without texts its opening is empty, and so are the messages of its turns.
-        has_texts: Whether it has these texts.
+        sample: The sample's id.
+        epoch: The epoch, from 1.
+        record: The record; without texts, its opening and the messages of its turns are empty.
+        has_texts: Whether the record has texts.
     """
 
     sample: str
@@ -73,17 +74,17 @@ def encode_record_line(sample: str, epoch: int, record: EpisodeRecord, *, confir
     if confirmed:
         del data["opening"]
         data["turns"] = [{name: value for name, value in turn.items() if name != "message"} for turn in data["turns"]]
-    line = {"sample": sample, "epoch": epoch, _TEXTS: not confirmed, "record": data}
+    line = {"sample": sample, "epoch": epoch, _HAS_TEXTS: not confirmed, "record": data}
     return json.dumps(line, sort_keys=True, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 def decode_record_line(line: bytes) -> Line:
-    """Return the record of a line, with its sample and epoch; raise a DataError if it is none."""
+    """Return the record of a line, with its sample and epoch; raise a DataError if the line is not valid."""
     check_json_bounds(line, _MOST_VALUES)
     try:
         data: Any = json.loads(line)
         record: Any
-        sample, epoch, has_texts, record = data["sample"], data["epoch"], data[_TEXTS], data["record"]
+        sample, epoch, has_texts, record = data["sample"], data["epoch"], data[_HAS_TEXTS], data["record"]
         if type(sample) is not str or type(epoch) is not int or type(has_texts) is not bool or len(data) != 4:
             raise DataError("the line is not one of a submission")
         if len(sample) > _LONGEST_ID:
@@ -98,11 +99,11 @@ def decode_record_line(line: bytes) -> Line:
 
 
 def record_with_texts(line: Line) -> tuple[EpisodeRecord, tuple[Outcome, ...]]:
-    """Return a line's record with its texts, which are simulated again if they were left out.
+    """Return a line's record with its texts, which are made by a simulation if they were left out.
 
     Returns:
-        The record, and the outcomes of its turns in the simulation where these are not the recorded ones (`replay`);
-        otherwise, and without a simulation, none.
+        The record, and the outcomes of its turns in the simulation if they differ from the recorded ones (`replay`);
+        otherwise, and without a simulation, no outcomes.
 
     Raises:
         WaybenchError: If the simulation does not agree with the record, or is not possible.
@@ -118,25 +119,26 @@ def record_with_texts(line: Line) -> tuple[EpisodeRecord, tuple[Outcome, ...]]:
         turn._replace(message=simulated.message) for turn, simulated in zip(record.turns, again.turns, strict=True)
     )
     outcomes = tuple(turn.outcome for turn in again.turns)
-    recorded = tuple(turn.outcome for turn in record.turns)
-    return replace(record, opening=again.record().opening, turns=turns), outcomes if outcomes != recorded else ()
+    recorded_outcomes = tuple(turn.outcome for turn in record.turns)
+    complete_record = replace(record, opening=again.record().opening, turns=turns)
+    return complete_record, outcomes if outcomes != recorded_outcomes else ()
 
 
 def comparable_header(record: EpisodeRecord) -> dict[str, Json]:
-    """Return what follows from a record's item and options, without opening and versions, for comparison."""
-    head: dict[str, Json] = json.loads(record.head_json())
-    return {name: value for name, value in head.items() if name not in ("package", "schema", "opening")}
+    """Return the fields of a record that follow from its item and options, without opening and versions."""
+    header: dict[str, Json] = json.loads(record.head_json())
+    return {name: value for name, value in header.items() if name not in ("package", "schema", "opening")}
 
 
 class CheckedRecord(NamedTuple):
-    """What a line of a submission is worth.
+    """The result of checking a line of a submission.
 
     Attributes:
         key: The sample's id and its epoch; None for a line that cannot be read.
-        problems: What does not agree.
+        problems: The problems of the record.
         level: The item's level; None unless a simulation confirms the record.
-        row: Its row; None if it cannot be measured.
-        conduct: What may look odd beside other records; None if it cannot be measured.
+        row: The record's row; None if the record cannot be measured.
+        conduct: What may look odd beside other records; None if the record cannot be measured.
     """
 
     key: Key | None
@@ -147,19 +149,19 @@ class CheckedRecord(NamedTuple):
 
 
 class RecordChecker:
-    """Simulates records again; what it works out of an item serves all records of the item."""
+    """Simulates records again; what it computes of an item is used for all records of the item."""
 
     def __init__(self) -> None:
         self._unmeasured: list[Skipped] = []
         self._verifier = Verifier({}, self._unmeasured.append)
 
     def check_line(self, number: int, line: bytes, run: dict[str, Any], against_oracle: bool) -> CheckedRecord:
-        """Check a line of a run's file by a new simulation; its replies also against the oracle's, if asked."""
+        """Check a line of a run's file by a new simulation, and with `against_oracle` its replies with the oracle's."""
         try:
-            read = decode_record_line(line)
+            decoded = decode_record_line(line)
         except WaybenchError as error:
             return CheckedRecord(None, [Finding("record", str(error), f"line {number}")])
-        record, sample, key = read.record, read.sample, (read.sample, read.epoch)
+        record, sample, key = decoded.record, decoded.sample, (decoded.sample, decoded.epoch)
         problems: list[Finding] = []
         if record.player != run["model"]:
             problems.append(Finding("player", f"played by {record.player[:80]!r}", sample))
@@ -174,10 +176,10 @@ class RecordChecker:
             if record.env_version != environment.version:
                 text = f"{record.env}@{record.env_version}; here it is @{environment.version}"
                 return CheckedRecord(key, [*problems, Finding("version", text, sample)])
-            if not read.has_texts:  # what makes the texts again simulates the record, too
-                record, outcomes = record_with_texts(read)
+            if not decoded.has_texts:  # making the texts simulates the record, so that no other simulation is needed
+                record, outcomes = record_with_texts(decoded)
                 again = Simulated(confirmed=True, outcomes=outcomes)
-        except Exception as error:  # a record is data from outside; whatever it trips over, it is not confirmed
+        except Exception as error:  # a record is data from outside: with any error, it is not confirmed
             message = str(error) if isinstance(error, WaybenchError) else f"{type(error).__name__} {error}"
             return CheckedRecord(key, [*problems, _finding_or_defect("record", message, sample)])
         episode = LoggedEpisode(
@@ -188,7 +190,7 @@ class RecordChecker:
             sample=sample,
             run=run["file"],
             design=run["search"],
-            epoch=read.epoch,
+            epoch=decoded.epoch,
             most_attempts=allowed_attempts(run["parameters"]),
         )
         self._unmeasured.clear()
@@ -217,7 +219,7 @@ def _agent_text(agent: str) -> str:
 def probe_difference(record: EpisodeRecord, probe_option: Json) -> str:
     """Return how the belief probes of a confirmed record differ from those that its task asks; "" if they do not.
 
-    What a simulation confirms of stored answers says nothing of answers that were left out.
+    `probe_option` is the task's parameter. A simulation confirms stored answers, but finds none that were left out.
     """
     stored = Counter((probe.turn, probe.name) for probe in record.probes)
     if probe_option is None:
@@ -233,7 +235,8 @@ def probe_difference(record: EpisodeRecord, probe_option: Json) -> str:
     replay(registry.load(record.env), record, watch=count_announced_probes)
     for turn, name in sorted({*stored, *expected}):
         # A limit may have ended the episode between a probe and the reply to its turn.
-        if stored[turn, name] != expected[turn, name] and not (turn == len(record.turns) and stored[turn, name] == 1):
+        is_after_last_turn = turn == len(record.turns) and stored[turn, name] == 1
+        if stored[turn, name] != expected[turn, name] and not is_after_last_turn:
             return f"probe {name} before turn {turn + 1}: {stored[turn, name]} stored, {expected[turn, name]} announced"
     return ""
 
@@ -244,11 +247,11 @@ def _finding_or_defect(kind: str, text: str, sample: str) -> Finding:
 
 
 class Coverage(NamedTuple):
-    """How a run's records cover what its task plays.
+    """How a run's records cover the items that its task plays.
 
     Attributes:
-        played: Number of episodes that the task plays; None if that cannot be said.
-        problems: What does not agree.
+        played: Number of episodes that the task plays; None if it is not known.
+        problems: Missing and unexpected records, and records of other items.
     """
 
     played: int | None
@@ -268,8 +271,15 @@ def coverage_of_run(
 ) -> Coverage:
     """Compare a run's records with the items that its task plays.
 
-    `shards` has the number of records of each shard of its items that the submission has; "" is for no shard.
-    `levels` are those of records that a simulation confirms, and `keys` are those of private sets by their labels.
+    Args:
+        run: The run's entry in the manifest.
+        archive: The submission.
+        read_line_of: Returns the line of a record.
+        recorded_samples: The samples and epochs of all records.
+        shards: Number of records of each shard of the run's items that the submission has, "" for no shard.
+        levels: Levels of records that a simulation confirms.
+        keys: The keys of private sets, by their labels.
+        data_dir: The folder of published data sets; None for the usual places.
     """
     problems = Findings()
     if run["subset"]:
@@ -294,12 +304,12 @@ def coverage_of_run(
                 levels=levels,
             )
             shard = run["parameters"].get(SHARD)
-            if shard is not None and (lacking := missing_shards_text(str(shard), shards)):
-                problems.add("missing", lacking)
+            if shard is not None and (missing_shards := missing_shards_text(str(shard), shards)):
+                problems.add("missing", missing_shards)
             for sample in implied_samples(implied, run["model"], find_record):
                 name = str(sample.id)
                 metadata: Mapping[str, Any] = sample.metadata or {}
-                head = comparable_header(stored_record(metadata, {}))
+                expected_header = comparable_header(stored_record(metadata, {}))
                 for epoch in range(1, run["epochs"] + 1):
                     played += 1
                     key = (name, epoch)
@@ -307,21 +317,20 @@ def coverage_of_run(
                         problems.add("missing", "there is no record of this attempt", name)
                         continue
                     del unmatched[key]
-                    recorded = comparable_header(decode_record_line(read_line_of(key)).record)
-                    for field in sorted({*recorded, *head}):
-                        if len({json.dumps(part.get(field), sort_keys=True) for part in (recorded, head)}) > 1:
+                    header = comparable_header(decode_record_line(read_line_of(key)).record)
+                    for field in sorted({*header, *expected_header}):
+                        texts = {json.dumps(part.get(field), sort_keys=True) for part in (header, expected_header)}
+                        if len(texts) > 1:
                             problems.add("item", f"{field} differs from that of the item made again", name)
                             break
                 design = design_of_run(json.loads(metadata.get(DESIGN, "{}")))
                 if design != run["search"]:
-                    what = (
-                        "settings of the search"
-                        if is_search_design(run["search"] or design)
-                        else "levels of the ladder"
-                    )
-                    problems.add("task", f"the {what} differ from those of the parameters")
+                    is_search = is_search_design(run["search"] or design)
+                    subject = "settings of the search" if is_search else "levels of the ladder"
+                    problems.add("task", f"the {subject} differ from those of the parameters")
                     break
-                if played > 2 * len(recorded_samples) + _SLACK:
+                # Parameters from outside may name any number of items: a missing half is enough.
+                if played > 2 * len(recorded_samples) + _MISSING_OF_FEW:
                     problems.add("missing", f"more than half of the {plural(played, 'episode')} or more")
                     return Coverage(None, problems)
         except WaybenchError as error:
@@ -346,12 +355,16 @@ def submission_episodes(
 ) -> Iterator[LoggedEpisode]:
     """Yield the episodes of a submission, each attempt once.
 
-    `sha256` is that of the file that was verified. `run_prefix` tells its runs from those of other submissions.
-    `on_problem` receives each record that cannot be read, and `is_wanted` returns whether the episodes of a run of the
-    manifest are yielded.
+    Args:
+        path: The submission.
+        sha256: SHA-256 of the file that was verified.
+        run_prefix: Begins the names of its runs, which distinguishes them from those of other submissions.
+        name_in_report: Returns the name of a model in the report.
+        on_problem: Receives each record that cannot be read.
+        is_wanted: Returns whether the episodes of a run of the manifest are yielded.
 
     Raises:
-        NotASubmission: If it is no submission, or another file than the one that was verified.
+        NotASubmission: If the file is no submission, or not the file that was verified.
     """
     with path.open("rb", buffering=0) as stream:
         if hashlib.file_digest(stream, "sha256").hexdigest() != sha256:
@@ -361,18 +374,18 @@ def submission_episodes(
         for manifest_run in checked_manifest(archive.read_json(MANIFEST)[0])["runs"]:
             if manifest_run["file"] not in archive.names or not is_wanted(manifest_run):
                 continue
-            seen: set[tuple[str, int]] = set()
-            # No more than the verification has read: a file of 4 GiB can have as many lines.
+            yielded: set[Key] = set()
+            # No more lines than the verification has read: a file of 4 GiB can have any number.
             for line in islice(archive.read_lines(manifest_run["file"]), manifest_run["records"]):
                 try:
-                    read = decode_record_line(line)
-                    key = read.sample, read.epoch
-                    if key in seen:
+                    decoded = decode_record_line(line)
+                    key = decoded.sample, decoded.epoch
+                    if key in yielded:
                         continue
-                    seen.add(key)
-                    record, _ = record_with_texts(read)
+                    yielded.add(key)
+                    record, _ = record_with_texts(decoded)
                     settings = settings_of_record(record, manifest_run["settings"])
-                except Exception as error:  # a record is data from outside: it is not to take the others with it
+                except Exception as error:  # one invalid record must not end the report
                     on_problem(skipped_part(path.name, error, ""))
                     continue
                 yield LoggedEpisode(
@@ -381,9 +394,9 @@ def submission_episodes(
                     record=record,
                     settings=settings,
                     log=path.name,
-                    sample=read.sample,
+                    sample=decoded.sample,
                     run=f"{run_prefix}/{manifest_run['file']}",
                     design=manifest_run["search"],
-                    epoch=read.epoch,
+                    epoch=decoded.epoch,
                     most_attempts=allowed_attempts(manifest_run["parameters"]),
                 )

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from waybench.core import UsageError
 
 NAMESPACE = "waybench"
-_PATIENCE = 60  # seconds; a key with a passphrase waits for a person
+_LONGEST_WAIT = 60  # seconds; a key with a passphrase waits for a person
 
 
 class Signed(NamedTuple):
@@ -19,7 +19,7 @@ class Signed(NamedTuple):
     Attributes:
         signer: The name of the key in the file of allowed signers.
         verdict: The verdict that was signed: "verified" or "not verified".
-        problem: Why the signature does not hold; "" if it does.
+        problem: Why the signature is not valid for the submission; "" if it is valid.
     """
 
     signer: str
@@ -30,16 +30,16 @@ class Signed(NamedTuple):
 def sign_verdict(verdict: Path, key: Path) -> Path:
     """Sign a verdict's file; return the path of the signature, `verdict.json.sig`.
 
-    `key` is a private key of OpenSSH, or the public key of one that its agent holds.
+    `key` is a private key of OpenSSH, or the public key of a private key that its agent has.
 
     Raises:
-        UsageError: If it cannot be signed with this key.
+        UsageError: If the file cannot be signed with this key.
     """
     signature = verdict.with_name(f"{verdict.name}.sig")
     signature.unlink(missing_ok=True)  # ssh-keygen asks before it replaces a file
-    done = _run_ssh_keygen(["-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(verdict)])
-    if done.returncode != 0:
-        lines = done.stderr.decode(errors="replace").strip().splitlines()
+    process = _run_ssh_keygen(["-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(verdict)])
+    if process.returncode != 0:
+        lines = process.stderr.decode(errors="replace").strip().splitlines()
         raise UsageError(f"cannot sign with {key}: {lines[-1][:200] if lines else 'ssh-keygen failed'}")
     return signature
 
@@ -50,20 +50,20 @@ def check_signature(submission: Path, signature: Path, signers: Path) -> Signed:
     Args:
         submission: The submission.
         signature: The signature, with the verdict beside it: the same name without ".sig".
-        signers: A file of allowed signers, as `ssh-keygen` has it.
+        signers: A file of allowed signers, in the format of `ssh-keygen`.
 
     Raises:
         UsageError: If a file is missing, or `ssh-keygen` is not installed.
     """
     verdict = signature.with_suffix("")
-    for path, what in (
+    for path, description in (
         (submission, "submission"),
         (verdict, "verdict"),
         (signature, "signature"),
         (signers, "list of signers"),
     ):
         if not path.is_file():
-            raise UsageError(f"{path}: there is no such {what}")
+            raise UsageError(f"{path}: there is no such {description}")
     content = verdict.read_bytes()
     principals = _run_ssh_keygen(["-Y", "find-principals", "-f", str(signers), "-s", str(signature)])
     signer = principals.stdout.decode(errors="replace").strip().splitlines()[0] if principals.returncode == 0 else ""
@@ -74,11 +74,11 @@ def check_signature(submission: Path, signature: Path, signers: Path) -> Signed:
         return Signed(signer, "", "the signature does not belong to this verdict: one of them was changed")
     try:
         data: Any = json.loads(content)
-        of_file, conclusion = str(data["submission"]["sha256"]), str(data["verdict"])
+        signed_sha256, conclusion = str(data["submission"]["sha256"]), str(data["verdict"])
     except (ValueError, KeyError, TypeError, RecursionError):
         return Signed(signer, "", f"{verdict.name} is no verdict")
     with submission.open("rb") as stream:
-        if hashlib.file_digest(stream, "sha256").hexdigest() != of_file:
+        if hashlib.file_digest(stream, "sha256").hexdigest() != signed_sha256:
             return Signed(signer, conclusion, "the verdict is about another file: the SHA-256 differs")
     return Signed(signer, conclusion)
 
@@ -94,7 +94,7 @@ def _run_ssh_keygen(arguments: list[str], stdin: bytes | None = None) -> "subpro
             [program, *arguments],
             input=stdin if stdin is not None else b"",
             capture_output=True,
-            timeout=_PATIENCE,
+            timeout=_LONGEST_WAIT,
             check=False,
             start_new_session=True,
         )

@@ -17,7 +17,7 @@ from waybench.results.logs import LoggedEpisode, is_embedded
 
 FORMAT = "waybench-verdict"
 VERSION = 1
-SHOWN = 20  # findings of one kind and run in full; the number of all is beside them
+SHOWN = 20  # findings of one kind and run that are listed, beside the number of all
 # Kinds of findings that make a submission unverified, with their meaning.
 PROBLEMS = {
     "archive": "The archive differs from its manifest.",
@@ -55,11 +55,11 @@ NOT_PROVEN = (
 
 
 class Finding(NamedTuple):
-    """One thing that was found.
+    """A problem, or something odd.
 
     Attributes:
-        kind: A key of `PROBLEMS`, or of the odd things that `OddThings` looks for.
-        text: What was found, in one line.
+        kind: A key of `PROBLEMS`, or a kind of oddity (`OddThings.findings`).
+        text: The finding in one line.
         sample: The sample; "" for a whole run or submission.
     """
 
@@ -68,6 +68,7 @@ class Finding(NamedTuple):
     sample: str = ""
 
     def to_json(self) -> dict[str, Json]:
+        """Return the finding as JSON values."""
         return self._asdict()
 
 
@@ -79,12 +80,14 @@ class Findings:
         self._counts: dict[str, int] = {}
 
     def add(self, kind: str, text: str, sample: str = "") -> None:
+        """Add a finding; long texts are cut."""
         self._counts[kind] = self._counts.get(kind, 0) + 1
         findings = self._shown.setdefault(kind, [])
         if len(findings) < SHOWN:
             findings.append(Finding(kind, text[:300], sample[:200]))
 
     def update(self, others: "Findings") -> None:
+        """Add other findings."""
         for kind, findings in others._shown.items():
             findings_of_kind = self._shown.setdefault(kind, [])
             findings_of_kind += findings[: SHOWN - len(findings_of_kind)]
@@ -106,11 +109,12 @@ class RunVerdict:
     """The verdict on one run.
 
     Attributes:
-        created: When the run began, as the log says.
-        version: The version of waybench that ran it.
+        created: When the run began, according to the log.
+        version: The version of waybench that ran the task.
+        records: Number of records.
         confirmed: Number of records that a simulation confirms.
-        played: Number of episodes that the task plays with these results; None if that is not known.
-        problems: What makes it unverified.
+        played: Number of episodes that the task plays with these results; None if it is not known.
+        problems: The problems that make the run unverified.
         counts: Number of problems by kind.
     """
 
@@ -129,10 +133,11 @@ class RunVerdict:
 
     @property
     def is_verified(self) -> bool:
-        """Whether it has no problem."""
+        """Whether the run has no problem."""
         return not self.counts
 
     def to_json(self) -> dict[str, Json]:
+        """Return the verdict as JSON values."""
         return {
             "model": self.model,
             "task": self.task,
@@ -154,15 +159,15 @@ class SubmissionVerdict:
     """The verdict on a submission.
 
     Attributes:
-        about: What the submitter says of the models.
+        about: The submitter's text about the models.
         name: Name of the file or folder.
         sha256: SHA-256 of the file that was verified; "" for a folder.
         problems: Problems of the submission as a whole.
-        counts: Their number by kind.
-        odd: What looks odd and is no proof.
+        counts: Number of problems of the submission as a whole, by kind.
+        odd: Findings that look odd and prove nothing.
         scores: The scores, computed from the records.
-        commitments: The private sets whose keys are those that were committed to, with the commitments.
-        fingerprints: What identifies the episodes of each model, to compare them with those of other submissions.
+        commitments: Label of each private set whose key matches a commitment -> the commitment.
+        fingerprints: Model -> what identifies its episodes, to compare them with those of other submissions.
     """
 
     submitter: str
@@ -179,7 +184,7 @@ class SubmissionVerdict:
 
     @property
     def is_verified(self) -> bool:
-        """Whether there are runs, and neither they nor the submission as a whole has a problem."""
+        """Whether there are runs, and neither a run nor the submission as a whole has a problem."""
         return bool(self.runs) and not self.counts and all(run.is_verified for run in self.runs)
 
     @property
@@ -228,11 +233,9 @@ def _problem_lines(problems: Sequence[Finding], counts: Mapping[str, int], inden
     """Return lines on the problems of each kind, with the first three findings."""
     lines: list[str] = []
     for kind, count in counts.items():
-        of_kind = [finding for finding in problems if finding.kind == kind]
         lines.append(f"{indent}{PROBLEMS[kind]}" + (f" ({count:,} times)" if count > 1 else ""))
-        lines += [
-            f"{indent}  {f'{finding.sample}: ' if finding.sample else ''}{finding.text}" for finding in of_kind[:3]
-        ]
+        for finding in [finding for finding in problems if finding.kind == kind][:3]:
+            lines.append(f"{indent}  {f'{finding.sample}: ' if finding.sample else ''}{finding.text}")
     return lines
 
 
@@ -251,30 +254,29 @@ def with_problems(verdict: V, findings: Iterable[Finding]) -> V:
 
 def with_commitments(verdict: SubmissionVerdict, keys: Sequence[str], commitments: Sequence[str]) -> SubmissionVerdict:
     """Return a verdict that states which private keys match the given commitments, and which do not."""
-    by_commitment = {key_commitment(key): private_key_label(key) for key in keys}
-    committed = {by_commitment[text]: text for text in commitments if text in by_commitment}
+    label_of_commitment = {key_commitment(key): private_key_label(key) for key in keys}
+    committed = {label_of_commitment[text]: text for text in commitments if text in label_of_commitment}
     findings = [
         Finding("commitment", f"no key that was given belongs to {text}")
         for text in commitments
-        if text not in by_commitment
+        if text not in label_of_commitment
     ]
     run_keys = {str(run.parameters.get("key", "")) for run in verdict.runs}
-    private = {label for label in run_keys if LABEL.fullmatch(label)}
+    labels = {*label_of_commitment.values(), *(key for key in run_keys if LABEL.fullmatch(key))}
     findings += [
         Finding("commitment", f"the key of {label} belongs to no commitment that was given")
-        for label in sorted({private_key_label(key) for key in keys} | private)
-        if label not in committed
+        for label in sorted(labels - committed.keys())
     ]
     return replace(with_problems(verdict, findings), commitments=committed)
 
 
 ORACLE_SAMPLE = 50  # records of each model that are compared with the oracle's
-_SUSPICIOUS = 0.9  # share of episodes from which on equal replies are named
-_FEW = 5  # episodes below which no share is named
-_FASTEST = 20_000  # output tokens a second
-_SHORT = 8  # bytes of a digest
-_MOST_TURNS = 64  # of which the replies up to each are told apart
-_LONGEST_TOKEN = 200  # characters of a reply for each token that the provider counted
+_SUSPICIOUS_SHARE = 0.9  # of episodes with equal replies; a smaller one is no finding
+_FEWEST_EPISODES = 5  # with fewer, no share is a finding
+_FASTEST = 20_000  # plausible output tokens a second
+_DIGEST_BYTES = 8
+_MOST_TURNS = 64  # with a digest of the replies up to each
+_LONGEST_TOKEN = 200  # plausible characters of a reply for each token that the provider counted
 
 
 class Conduct(NamedTuple):
@@ -283,13 +285,12 @@ class Conduct(NamedTuple):
     Attributes:
         run: The run's file of records.
         item: The hash of the instance, and the number of the attempt.
-        replies: What identifies its replies, eight bytes for the replies up to each turn, so that an episode that is
-            the beginning of another one has the beginning of its bytes; empty of an embedded player, and without
-            replies.
-        record: What identifies the record, whoever is named as its player.
-        is_timed: Whether it has times of its replies, which no second episode has.
+        record: A digest of the record, whoever is named as its player.
+        is_timed: Whether the record has times of replies, which no two episodes share.
+        replies: Digests of the replies up to each turn, eight bytes each, so that the beginning of another episode has
+            the beginning of its digests; empty for an embedded player, and without replies.
         oracles: Whether its replies are the oracle's, to the letter; None if they were not compared.
-        times: What cannot be in its times and numbers of tokens, once for each reply.
+        times: A text on each reply with an implausible time or number of tokens.
     """
 
     model: str
@@ -303,29 +304,28 @@ class Conduct(NamedTuple):
 
 
 def examine_conduct(episode: LoggedEpisode, *, against_oracle: bool) -> Conduct:
-    """Return the conduct in an episode: replies, times and tokens that may look odd."""
+    """Return the conduct in an episode; `against_oracle` compares its replies with the oracle's."""
     record = episode.record
     item = (record.instance_hash, record.attempt)
     turns = tuple(turn._replace(message="", reply=_letters_and_digits(turn.reply)) for turn in record.turns)
-    # Without what anybody can write there: no simulation confirms it.
-    free = dict.fromkeys(("player", "agent", "package", "reasoning_returned", "reasoning_sent_back"), "")
-    same = replace(record, **free, opening=(), turns=turns)
-    identity = hashlib.sha256(same.dumps().encode()).digest()[:_SHORT]
+    # Without the fields that no simulation confirms, and in which a copy could differ.
+    unconfirmed_fields = ("player", "agent", "package", "reasoning_returned", "reasoning_sent_back")
+    core = replace(record, **dict.fromkeys(unconfirmed_fields, ""), opening=(), turns=turns)
+    identity = hashlib.sha256(core.dumps().encode()).digest()[:_DIGEST_BYTES]
     is_timed = any(turn.usage and turn.usage.seconds > 0 for turn in record.own_turns)
     if is_embedded(episode.model) or not record.own_turns:
         return Conduct(episode.model, episode.run, item, identity, is_timed)
-    digest, chain = hashlib.sha256(), bytearray()
-    for turn in record.own_turns[:_MOST_TURNS]:
-        digest.update(_letters_and_digits(turn.reply).encode("utf-8", "surrogatepass") + b"\0")
-        chain += digest.digest()[:_SHORT]
-    if len(record.own_turns) > _MOST_TURNS:
-        digest.update(
-            "\0".join(_letters_and_digits(turn.reply) for turn in record.own_turns).encode("utf-8", "surrogatepass")
-        )
-        chain += digest.digest()[:_SHORT]
+    replies = [_letters_and_digits(turn.reply).encode("utf-8", "surrogatepass") for turn in record.own_turns]
+    digest, digests = hashlib.sha256(), bytearray()
+    for reply in replies[:_MOST_TURNS]:
+        digest.update(reply + b"\0")
+        digests += digest.digest()[:_DIGEST_BYTES]
+    if len(replies) > _MOST_TURNS:  # a last digest for all replies
+        digest.update(b"\0".join(replies))
+        digests += digest.digest()[:_DIGEST_BYTES]
     times = tuple(text for turn in record.own_turns if (text := _implausible_usage(turn)))
     oracles = _has_oracle_replies(episode) if against_oracle else None
-    return Conduct(episode.model, episode.run, item, identity, is_timed, bytes(chain), oracles, times)
+    return Conduct(episode.model, episode.run, item, identity, is_timed, bytes(digests), oracles, times)
 
 
 def _letters_and_digits(reply: str) -> str:
@@ -336,8 +336,10 @@ def _letters_and_digits(reply: str) -> str:
 def _implausible_usage(turn: TurnRecord) -> str:
     """Return what is implausible about a turn's time or tokens; "" if nothing is."""
     usage = turn.usage
-    if usage is None or not usage.output_tokens:
-        return "replies without any output token" if turn.reply and usage is not None else ""
+    if usage is None:
+        return ""
+    if not usage.output_tokens:
+        return "replies without any output token" if turn.reply else ""
     if usage.seconds <= 0 or usage.output_tokens / usage.seconds > _FASTEST:
         return f"replies of more than {_FASTEST:,} tokens a second"
     if len(turn.reply) > _LONGEST_TOKEN * usage.output_tokens:
@@ -346,43 +348,50 @@ def _implausible_usage(turn: TurnRecord) -> str:
 
 
 class Fingerprints:
-    """What identifies the episodes of one model in one run or submission: their replies by item, and their records."""
+    """Digests that identify the episodes of one model in one run or submission.
+
+    Attributes:
+        replies: Item and attempt -> the digests of the replies (`Conduct.replies`).
+        records: Digest of each record -> whether it has times.
+    """
 
     def __init__(self) -> None:
         self.replies: dict[tuple[str, int], bytes] = {}
-        self.records: dict[bytes, bool] = {}  # and whether it has times
+        self.records: dict[bytes, bool] = {}
 
     def add(self, conduct: Conduct) -> None:
+        """Add an episode."""
         self.records[conduct.record] = conduct.is_timed
         if conduct.replies:
             self.replies[conduct.item] = conduct.replies
 
     def shared_replies_text(self, other: "Fingerprints") -> str:
-        """Return a text if most replies at the same items are the same as another run's; else ""."""
-        fewer, more = sorted((self.replies, other.replies), key=len)
-        pairs = [(replies, more[item]) for item, replies in fewer.items() if item in more]
-        equal = sum(first == second for first, second in pairs)
-        alike = sum(first.startswith(second) or second.startswith(first) for first, second in pairs)
-        if len(pairs) < _FEW or alike < _SUSPICIOUS * len(pairs):
+        """Return a text if most replies at shared items are equal, or the beginnings of the other's; "" otherwise."""
+        shorter, longer = sorted((self.replies, other.replies), key=len)
+        pairs = [(replies, longer[item]) for item, replies in shorter.items() if item in longer]
+        n_equal = sum(first == second for first, second in pairs)
+        n_alike = sum(first.startswith(second) or second.startswith(first) for first, second in pairs)
+        if len(pairs) < _FEWEST_EPISODES or n_alike < _SUSPICIOUS_SHARE * len(pairs):
             return ""
-        begun = f", and the beginnings of {alike - equal:,} more" if alike > equal else ""
-        return f"the same replies in {equal:,} of {plural(len(pairs), 'episode')}{begun}"
+        beginnings = f", and the beginnings of {n_alike - n_equal:,} more" if n_alike > n_equal else ""
+        return f"the same replies in {n_equal:,} of {plural(len(pairs), 'episode')}{beginnings}"
 
 
 class OddThings:
     """Looks for odd things in episodes, one at a time."""
 
     def __init__(self) -> None:
-        self._runs: dict[tuple[str, str], Fingerprints] = defaultdict(Fingerprints)
-        self._oracle: dict[str, list[bool]] = defaultdict(list)
-        self._times: dict[str, Counter[str]] = defaultdict(Counter)
+        self._runs: dict[tuple[str, str], Fingerprints] = defaultdict(Fingerprints)  # by model and run
+        self._same_as_oracle: dict[str, list[bool]] = defaultdict(list)  # by model
+        self._times: dict[str, Counter[str]] = defaultdict(Counter)  # by model
 
     def add(self, conduct: Conduct) -> None:
+        """Add the conduct in an episode."""
         self._runs[conduct.model, conduct.run].add(conduct)
         if not conduct.replies:
             return
         if conduct.oracles is not None:
-            self._oracle[conduct.model].append(conduct.oracles)
+            self._same_as_oracle[conduct.model].append(conduct.oracles)
         self._times[conduct.model].update(conduct.times)
 
     @property
@@ -411,11 +420,13 @@ class OddThings:
         for first, second in combinations(sorted(by_model), 2):
             if text := by_model[first].shared_replies_text(by_model[second]):
                 findings.append(Finding("same replies", f"{first} and {second} gave {text}"))
-        for (first, run), (second, other) in combinations(sorted(self._runs), 2):
-            if first == second and (text := self._runs[first, run].shared_replies_text(self._runs[second, other])):
-                findings.append(Finding("repeated run", f"two runs of {first}, {run} and {other}, have {text}"))
-        for model, same in self._oracle.items():
-            if len(same) >= _FEW and sum(same) >= _SUSPICIOUS * len(same):
+        for (model, run), (other_model, other_run) in combinations(sorted(self._runs), 2):
+            if model == other_model and (
+                text := self._runs[model, run].shared_replies_text(self._runs[model, other_run])
+            ):
+                findings.append(Finding("repeated run", f"two runs of {model}, {run} and {other_run}, have {text}"))
+        for model, same in self._same_as_oracle.items():
+            if len(same) >= _FEWEST_EPISODES and sum(same) >= _SUSPICIOUS_SHARE * len(same):
                 text = f"{model} replied as the oracle does, to the letter, in {sum(same)} of {len(same)} episodes"
                 findings.append(Finding("oracle", text))
         for model, texts in self._times.items():
@@ -425,7 +436,7 @@ class OddThings:
 
 
 def _has_oracle_replies(episode: LoggedEpisode) -> bool:
-    """Return whether the letters and digits of an episode's replies are those of the oracle's."""
+    """Return whether an episode's replies have the letters and digits of the oracle's; False if there is no oracle."""
     record = episode.record
     environment = registry.load(record.env)
     if "oracle" not in environment.players.policies:
