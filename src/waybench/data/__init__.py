@@ -1,6 +1,6 @@
-"""Published data sets: download, and where copies are found.
+"""Published data sets: download, and the places of copies.
 
-None of them is part of waybench; environments declare them. `fetch_dataset` is the only function of the whole package
+No data set is part of waybench; environments declare them. `fetch_dataset` is the only function of the whole package
 that downloads anything.
 """
 
@@ -27,10 +27,10 @@ __all__ = ["LocalFiles"]
 StrPath = str | os.PathLike[str]
 Progress = Callable[[DataFile, bool], None]
 RETRIES = 2  # after waits of one and two seconds
-TIMEOUT = 30.0  # seconds of silence after which a server counts as gone
+TIMEOUT = 30.0  # seconds without an answer after which a download fails
 _CHUNK = 1 << 16  # bytes
 _SURPLUS = 1 << 20  # bytes beyond the published size after which no more of an answer is read
-_BUSY = (408, 429)  # of the statuses that blame the client, those which a second request may mend
+_RETRIED_STATUSES = (408, 429)  # the client errors after which a second request may succeed
 _ELSEWHERE = "or set WAYBENCH_DATA to the folder of a copy"
 
 
@@ -41,7 +41,7 @@ def published_downloads() -> dict[str, Download]:
     for entry in sorted(registry.entries, key=lambda entry: entry not in registry.built_in):
         try:
             datasets = registry.load(entry.id).items.datasets
-        except Exception as error:  # another package's code; it must not take the other data sets with it
+        except Exception as error:  # the code of another package, whose errors must not hide other data sets
             _warn_about_entry(f"the data sets of environment {entry.id} are skipped: {type(error).__name__}: {error}")
             continue
         for download in (dataset.download for dataset in datasets if dataset.download is not None):
@@ -53,6 +53,7 @@ def published_downloads() -> dict[str, Download]:
 
 
 def _warn_about_entry(message: str) -> None:
+    """Warn at the caller of `published_downloads`."""
     warnings.warn(message, CatalogueWarning, stacklevel=3)
 
 
@@ -67,7 +68,7 @@ class LocalFiles:
     """Finds the files of data sets on this machine (`DataFiles`), in a folder or in the usual places.
 
     Args:
-        folder: The folder of all data sets, or of the one that is asked for; None for the usual places.
+        folder: The folder of all data sets, or of a single data set; None for the usual places.
     """
 
     def __init__(self, folder: StrPath | None = None) -> None:
@@ -86,27 +87,26 @@ def cache_folder() -> Path:
     """Return the folder for downloads: $WAYBENCH_CACHE, or waybench's folder in the user's cache."""
     if path := os.environ.get("WAYBENCH_CACHE"):
         return Path(path)
-    pooch: Any = import_module("pooch")  # imported when it is needed, as everywhere; it carries no types
+    pooch: Any = import_module("pooch")  # it has no types
     return Path(pooch.os_cache("waybench"))
 
 
 def locate_file(name: str, file: str, data_dir: StrPath | None = None) -> Path:
     """Return the path of a file of a data set on this machine.
 
-    The folder `data_dir`, if it is given, is the only place that counts. Otherwise it is $WAYBENCH_DATA and, for what
-    that has not, the cache. In each of them the file lies at NAME/FILE. A given folder can also have the data set's
-    files itself.
+    The file is searched in `data_dir` alone, or without it in $WAYBENCH_DATA and then in the cache, as NAME/FILE. The
+    folder `data_dir` can also have the files of the data set itself.
 
     Raises:
         UsageError: If there is no such data set or file, or the file is in none of the places.
-        DataError: If the file is there, but cannot be read or is not the published one.
+        DataError: If the file exists, but cannot be read or differs from the published file.
     """
-    wanted = find_download(name)
-    entry = _published_file(wanted, file)
-    for home in _possible_folders(data_dir, wanted):
-        if _has_published_file(home, wanted, entry):
-            return _file_path(home, entry)
-    raise _missing_error(wanted, entry, data_dir)
+    download = find_download(name)
+    data_file = _published_file(download, file)
+    for home in _possible_folders(data_dir, download):
+        if _has_published_file(home, download, data_file):
+            return _file_path(home, data_file)
+    raise _missing_error(download, data_file, data_dir)
 
 
 def locate_folder(name: str, data_dir: StrPath | None = None) -> Path:
@@ -114,18 +114,19 @@ def locate_folder(name: str, data_dir: StrPath | None = None) -> Path:
 
     Raises:
         UsageError: If there is no such data set, or no place has all of its files.
-        DataError: If a file is there, but cannot be read or is not the published one.
+        DataError: If a file exists, but cannot be read or differs from the published file.
     """
-    wanted = find_download(name)
-    absent: Sequence[DataFile] = wanted.files
-    for home in _possible_folders(data_dir, wanted):
-        absent = [file for file in wanted.files if not _has_published_file(home, wanted, file)]
-        if not absent:
+    download = find_download(name)
+    missing: Sequence[DataFile] = download.files
+    for home in _possible_folders(data_dir, download):
+        missing = [file for file in download.files if not _has_published_file(home, download, file)]
+        if not missing:
             return home
-    raise _missing_error(wanted, absent[0], data_dir)
+    raise _missing_error(download, missing[0], data_dir)
 
 
 def _file_path(home: Path, file: DataFile) -> Path:
+    """Return the path of a file in the folder of its data set."""
     return home.joinpath(*file.path.split("/"))
 
 
@@ -145,32 +146,32 @@ def _cached_file_sha256(path: str, identity: tuple[int, ...]) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _possible_folders(data_dir: StrPath | None, wanted: Download) -> Iterator[Path]:
+def _possible_folders(data_dir: StrPath | None, download: Download) -> Iterator[Path]:
     """Yield the folders in which the files of a data set may be."""
     if data_dir is not None:
         root = user_path(data_dir)
-        home = root / wanted.name
-        is_home = not home.is_dir() and any(_file_path(root, file).is_file() for file in wanted.files)
+        home = root / download.name
+        is_home = not home.is_dir() and any(_file_path(root, file).is_file() for file in download.files)
         yield root if is_home else home
         return
     if variable := os.environ.get("WAYBENCH_DATA"):
-        yield user_path(variable) / wanted.name
-    yield cache_folder() / wanted.name
+        yield user_path(variable) / download.name
+    yield cache_folder() / download.name
 
 
-def _published_file(wanted: Download, path: str) -> DataFile:
+def _published_file(download: Download, path: str) -> DataFile:
     """Return the file of a data set with a path; an error suggests the most similar path."""
-    for file in wanted.files:
-        if file.path == path:
-            return file
-    # A data set may have hundreds of files: too many to name them all, as for other names.
-    near = difflib.get_close_matches(path[:200], [file.path for file in wanted.files], n=1)
-    hint = f": did you mean {near[0]!r}?" if near else f"; it has {len(wanted.files)}, such as {wanted.files[0].path!r}"
-    raise UsageError(f"data set {wanted.name} has no file {path[:80]!r}{hint}")
+    paths = [file.path for file in download.files]
+    if path in paths:
+        return download.files[paths.index(path)]
+    # A data set may have hundreds of files, too many to name them all.
+    similar = difflib.get_close_matches(path[:200], paths, n=1)
+    hint = f": did you mean {similar[0]!r}?" if similar else f"; it has {len(paths)}, such as {paths[0]!r}"
+    raise UsageError(f"data set {download.name} has no file {path[:80]!r}{hint}")
 
 
-def _has_published_file(home: Path, wanted: Download, file: DataFile) -> bool:
-    """Return whether a folder has a published file; raise a DataError if it differs from that."""
+def _has_published_file(home: Path, download: Download, file: DataFile) -> bool:
+    """Return whether a folder has a published file; raise a DataError if the folder has another file of this name."""
     path = _file_path(home, file)
     try:
         sha256 = file_sha256(path)
@@ -179,26 +180,25 @@ def _has_published_file(home: Path, wanted: Download, file: DataFile) -> bool:
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror}; fix this, or use another copy") from None
     if sha256 != file.sha256:
-        # A folder of another name is the user's own: a download would not go there.
-        to = f" --to {shlex.quote(str(home.parent))}" if home.absolute().name == wanted.name else ""
-        again = f"waybench data fetch {wanted.name}{to}"
+        # A download goes to a folder with the name of the data set, and so not to a folder of another name.
+        option = f" --to {shlex.quote(str(home.parent))}" if home.absolute().name == download.name else ""
+        command = f"waybench data fetch {download.name}{option}"
         difference = f"SHA-256 {sha256[:12]}..., expected {file.sha256[:12]}..."
-        raise DataError(f"{path} is not the published file ({difference}): replace it by `{again}`")
+        raise DataError(f"{path} is not the published file ({difference}): replace it by `{command}`")
     return True
 
 
-def _missing_error(wanted: Download, file: DataFile, data_dir: StrPath | None) -> UsageError:
-    roots = [Path(data_dir)] if data_dir is not None else [home.parent for home in _possible_folders(None, wanted)]
+def _missing_error(download: Download, file: DataFile, data_dir: StrPath | None) -> UsageError:
+    """Return the error for a file that is in none of the places, with the command that downloads it."""
+    roots = [Path(data_dir)] if data_dir is not None else [home.parent for home in _possible_folders(None, download)]
     places = " or ".join(map(str, roots))
-    to = "" if data_dir is None else f" --to {shlex.quote(os.fspath(data_dir))}"
-    return UsageError(
-        f"{wanted.name}/{file.path} is not in {places}: run `waybench data fetch {wanted.name}{to}`, "
-        "or set WAYBENCH_DATA to the folder of a copy"
-    )
+    option = "" if data_dir is None else f" --to {shlex.quote(os.fspath(data_dir))}"
+    command = f"waybench data fetch {download.name}{option}"
+    return UsageError(f"{download.name}/{file.path} is not in {places}: run `{command}`, {_ELSEWHERE}")
 
 
-class _Changed(ValueError):
-    """A download that is not the published file; being a ValueError, it makes pooch try again."""
+class _DifferentFileError(ValueError):
+    """A download that is not the published file; as a ValueError, it makes pooch try again."""
 
     def __init__(self, sha256: str, size: int) -> None:
         self.sha256, self.size = sha256, size
@@ -207,69 +207,72 @@ class _Changed(ValueError):
 def fetch_dataset(name: str, to: StrPath | None = None, progress: Progress | None = None) -> Path:
     """Download a data set and return its folder.
 
-    Files that are there and right are not downloaded again; a file that differs from the published one is replaced. A
-    file gets its name when it is complete and its checksum agrees, so that an interruption leaves no half file.
+    Existing files are not downloaded again, except that a file that differs from the published one is replaced. A file
+    gets its name when it is complete and its checksum agrees, so that an interruption leaves no incomplete file.
 
     Args:
-        name: The data set.
+        name: The name of the data set.
         to: The folder of data sets in which it gets a folder of its name; None for the cache.
-        progress: Called with each file when it is there, and with whether it was downloaded by this call.
+        progress: Receives each file when it exists, and whether this call downloaded it.
 
     Raises:
         UsageError: If there is no such data set, a download fails, or the folder cannot be written.
-        DataError: If what was downloaded is not the published file; it is not kept.
+        DataError: If a download differs from the published file; it is not kept.
     """
-    wanted = find_download(name)
-    home = (cache_folder() if to is None else Path(to)) / wanted.name
-    addresses = _address_by_file(wanted)
-    for file in wanted.files:
+    download = find_download(name)
+    home = (cache_folder() if to is None else Path(to)) / download.name
+    addresses = _address_by_file(download)
+    for file in download.files:
         path = _file_path(home, file)
         try:
-            needed = not path.exists() or file_sha256(path) != file.sha256
-            if needed:
+            is_needed = not path.exists() or file_sha256(path) != file.sha256
+            if is_needed:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 _download_file(addresses[file.path], home, file)
         except OSError as error:
-            # pooch words some of these errors itself, and leaves the system's reason to their cause.
-            why = error.strerror or getattr(error.__cause__, "strerror", None) or "it cannot be written"
-            raise UsageError(f"cannot store {path}: {why}; choose another folder with --to or WAYBENCH_CACHE") from None
+            # Some of these errors are of pooch, and have the system's reason in their cause.
+            reason = error.strerror or getattr(error.__cause__, "strerror", None) or "it cannot be written"
+            raise UsageError(
+                f"cannot store {path}: {reason}; choose another folder with --to or WAYBENCH_CACHE"
+            ) from None
         if progress is not None:
-            progress(file, needed)
+            progress(file, is_needed)
     return home
 
 
-def _address_by_file(wanted: Download) -> dict[str, str]:
+def _address_by_file(download: Download) -> dict[str, str]:
     """Return the address of each file, of the authors or of $WAYBENCH_DATA_MIRROR."""
     mirror = os.environ.get("WAYBENCH_DATA_MIRROR")
     if not mirror:
-        return {file.path: file.url for file in wanted.files}
+        return {file.path: file.url for file in download.files}
     if not _is_web_address(mirror):
         example = "https://host/prefix, under which files lie as NAME/FILE"
         raise UsageError(f"WAYBENCH_DATA_MIRROR is not an address: set it to one such as {example}, or unset it")
-    return {file.path: f"{mirror.rstrip('/')}/{quote(f'{wanted.name}/{file.path}')}" for file in wanted.files}
+    return {file.path: f"{mirror.rstrip('/')}/{quote(f'{download.name}/{file.path}')}" for file in download.files}
 
 
 def _is_web_address(text: str) -> bool:
+    """Return whether a text is a web address without a query and a fragment, to which a path can be added."""
     try:
         parts = urlsplit(text)
-        reached = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        return reached and not parts.query and not parts.fragment
+        has_host = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        return has_host and not parts.query and not parts.fragment
     except ValueError:  # of a port that is no number, or half an IPv6 address
         return False
 
 
 def _download_file(address: str, home: Path, file: DataFile) -> None:
     """Download one file into the folder of its data set, and check it."""
-    import requests  # pooch takes its errors for reasons to try again
+    import requests  # after its errors, pooch tries again
 
-    pooch: Any = import_module("pooch")  # it carries no types
+    pooch: Any = import_module("pooch")  # it has no types
 
     def download(url: str, part: str, _: object) -> None:
         """Download an address to a path, for pooch; raise an error for wrong content."""
-        # pooch's own downloader leaves the connection of a failed download open, and reads on for ever.
+        # pooch's own downloader leaves the connection of a failed download open, and has no limit of size.
         with requests.get(url, stream=True, timeout=TIMEOUT) as response, open(part, "wb") as out:
-            if 400 <= response.status_code < 500 and response.status_code not in _BUSY:
-                # No error after which pooch tries again.
+            if 400 <= response.status_code < 500 and response.status_code not in _RETRIED_STATUSES:
+                # A UsageError, after which pooch does not try again.
                 raise _download_error(address, _status_text(response.status_code))
             response.raise_for_status()
             for chunk in response.iter_content(_CHUNK):
@@ -277,8 +280,8 @@ def _download_file(address: str, home: Path, file: DataFile) -> None:
                 if out.tell() > file.size + _SURPLUS:
                     break
         if (sha256 := file_sha256(Path(part))) != file.sha256:
-            raise _Changed(sha256, os.path.getsize(part))
-        os.chmod(part, 0o644)  # a temporary file is its owner's alone; this one may be shared
+            raise _DifferentFileError(sha256, os.path.getsize(part))
+        os.chmod(part, 0o644)  # other users may read it, unlike a temporary file
 
     store = pooch.create(
         path=os.path.abspath(home),
@@ -290,7 +293,7 @@ def _download_file(address: str, home: Path, file: DataFile) -> None:
     try:
         with _silenced(pooch.get_logger()):
             store.fetch(file.path, downloader=download)
-    except _Changed as error:
+    except _DifferentFileError as error:
         raise DataError(
             f"{_without_user(address)} is not the published file and was not kept: expected SHA-256 "
             f"{file.sha256} ({file.size} bytes), found {error.sha256} ({error.size} bytes); try again, {_ELSEWHERE}"
@@ -310,12 +313,12 @@ def _silenced(logger: logging.Logger) -> Generator[None, None, None]:
         logger.setLevel(level)
 
 
-def _download_error(address: str, why: str) -> UsageError:
-    return UsageError(f"cannot download {_without_user(address)}: {why}; try again later, {_ELSEWHERE}")
+def _download_error(address: str, reason: str) -> UsageError:
+    return UsageError(f"cannot download {_without_user(address)}: {reason}; try again later, {_ELSEWHERE}")
 
 
 def _without_user(address: str) -> str:
-    """Return an address without user and password, as a mirror's may have."""
+    """Return an address without user and password, which that of a mirror may have."""
     parts = urlsplit(address)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
@@ -328,12 +331,12 @@ def _failure_reason(error: Exception) -> str:
         return f"no answer within {TIMEOUT:g} seconds"
     if isinstance(error, requests.HTTPError) and error.response is not None:
         return _status_text(error.response.status_code)
-    # requests raises its errors while it handles those of urllib3, which name the system's error as their cause.
-    link = error.__context__
-    while link is not None:
-        if isinstance(link, OSError) and link.strerror:
-            return link.strerror
-        link = link.__cause__
+    # An error of requests is raised while one of urllib3 is handled, which has the system's error as its cause.
+    cause = error.__context__
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror
+        cause = cause.__cause__
     return "the connection broke, or the answer was incomplete"
 
 

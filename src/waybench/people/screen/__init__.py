@@ -31,7 +31,7 @@ class ReplyLine(Input):
 class PlayApp(App[None]):
     """The screen on which a person plays an episode, with or without hints.
 
-    Keys of the game act unless the line has the focus or something in it; letters that are no key begin a reply.
+    Keys of the game act unless the line has the focus and a text in it; letters that are no key begin a reply.
     """
 
     CSS = """
@@ -58,8 +58,8 @@ class PlayApp(App[None]):
         super().__init__()
         self.title = game.title
         self._game, self._hints = game, hints
-        self._started = monotonic()
-        self._whole = True
+        self._started = monotonic()  # when the present turn was first shown
+        self._shows_prompt = True  # whole, instead of the last message
 
     def compose(self) -> ComposeResult:
         """Yield the parts of the screen."""
@@ -72,9 +72,9 @@ class PlayApp(App[None]):
                 yield Static(id="message")
         yield Static(id="status")
         yield Static(id="note")
-        keys = (
-            "press keys of the list to build a reply" if self._game.has_partial_actions else "press a key of the list"
-        )
+        keys = "press a key of the list"
+        if self._game.has_partial_actions:
+            keys = "press keys of the list to build a reply"
         yield ReplyLine(placeholder=f"{keys}, type or paste it here; Enter sends it", id="line", select_on_focus=False)
         yield Footer()
 
@@ -89,13 +89,13 @@ class PlayApp(App[None]):
         self._show_state()
 
     def on_key(self, event: events.Key) -> None:
-        """Play the action of a key, or pass the key to the line."""
+        """Play the action of a key, add the action to the plan in the line, or pass the key to the line."""
         line = self.query_one(Input)
         if self._game.episode.done:
             if event.key in ("enter", "escape", "q"):
                 self.exit()
             return
-        if line.has_focus and (line.value or event.key not in _ARROWS):
+        if line.has_focus and (line.value or event.key not in _ARROWS):  # the key edits the line
             if event.key == "escape":
                 line.value = ""
                 self.query_one("#messages").focus()
@@ -113,7 +113,7 @@ class PlayApp(App[None]):
                 line.value = ", ".join(part for part in (line.value, action.typed) if part)
         elif event.key == "enter" and line.value:
             self._play_typed(line.value)
-        elif event.key == "backspace":
+        elif event.key == "backspace":  # removes the last action of the plan
             line.value = line.value.rpartition(",")[0]
         elif event.character is not None and event.is_printable and event.character.strip():
             line.focus()
@@ -151,7 +151,7 @@ class PlayApp(App[None]):
             self.action_hint()
         elif typed:
             if self._game.play_typed(typed, monotonic() - self._started):
-                self._started, self._whole = monotonic(), False
+                self._started, self._shows_prompt = monotonic(), False
                 line.value = ""
                 self._show_state()
             else:
@@ -179,7 +179,7 @@ class PlayApp(App[None]):
 
     def action_prompt(self) -> None:
         """Toggle between the whole prompt and the last message."""
-        self._whole = not self._whole
+        self._shows_prompt = not self._shows_prompt
         self._show_state()
 
     def action_stop(self) -> None:
@@ -187,18 +187,17 @@ class PlayApp(App[None]):
         self.exit()
 
     def _show_note(self, text: str) -> None:
+        """Show a text below the status."""
         self.query_one("#note", Static).update(Text(text))
 
     def _draw_board(self, typed: str) -> None:
         """Draw the board with the plan that is typed so far."""
+        # The left part has 3 of 5 parts of a wide screen (see CSS); 6 columns and 14 rows are for all else.
         width = self.size.width if self.has_class("narrow") else self.size.width * 3 // 5
-        board = self._game.board_with_plan(typed)
-        drawn = (
-            ""
-            if board is None
-            else board_text(board, max(width - 6, 12), max(self.size.height - 14, 8), max_cell_lines=3)
-        )
-        self.query_one("#board", Static).update(Text.from_ansi(drawn))
+        board, text = self._game.board_with_plan(typed), ""
+        if board is not None:
+            text = board_text(board, max(width - 6, 12), max(self.size.height - 14, 8), max_cell_lines=3)
+        self.query_one("#board", Static).update(Text.from_ansi(text))
 
     def _show_state(self) -> None:
         """Show board, actions, message and status of the present state."""
@@ -208,24 +207,24 @@ class PlayApp(App[None]):
         has_keys = any(action.key for action in actions)
         lines = "\n".join(_listed_action_text(action, has_keys=has_keys) for action in actions)
         self.query_one("#actions", Static).update(Text(f"{lines or game.help}\n"))
-        self.query_one("#message", Static).update(Text(game.prompt if self._whole else game.message))
+        self.query_one("#message", Static).update(Text(game.prompt if self._shows_prompt else game.message))
         self.query_one("#messages", VerticalScroll).scroll_home(animate=False)
+        status = self.query_one("#status", Static)
         if game.episode.done:
-            self.query_one("#status", Static).update(
-                Text(" ".join(" ".join(line.split()) for line in game.result_lines()))
-            )
+            status.update(Text(" ".join(" ".join(game.result_lines()).split())))
             self._show_note("Press Enter to leave.")
             self.query_one("#messages").focus()
         else:
-            self.query_one("#status", Static).update(Text(game.status_text))
+            status.update(Text(game.status_text))
             self._show_note(self._enter_key_note(self.query_one(Input).value))
 
 
 def _listed_action_text(action: TypedAction, *, has_keys: bool) -> str:
-    """Return an action with its key and number, as the list shows it."""
+    """Return an action as the list shows it: its key, in a column if some action has one, its number and its name."""
     key = _ARROWS.get(action.key, action.key)
     number = f"{action.typed} " if action.typed != action.name else ""
-    return f"{f'[{key}]' if key else '':<8}{number}{action.name}" if has_keys else f"{number}{action.name}"
+    key_column = f"{f'[{key}]' if key else '':<8}" if has_keys else ""
+    return f"{key_column}{number}{action.name}"
 
 
 def play_screen(game: PlayedEpisode, *, hints: bool) -> None:

@@ -1,4 +1,4 @@
-"""The pages on which people play, and the requests that are taken."""
+"""The pages on which people play, and the application that answers their browsers."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ from waybench.people.web._study import Participant, Study
 from waybench.reporting.view._app import Access, Guard
 
 _MOST_BYTES = 4 * LONGEST + 10_000  # of a request
-_MOST_SESSIONS = 2_000
+_MOST_SESSIONS = 2_000  # in memory
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
@@ -37,7 +37,7 @@ _NO_CODE = "This code is not on the list. Check it, or ask the person who runs t
 _NO_NAME = (
     "Use up to 40 letters, digits, spaces, dots, hyphens or underscores, and a name that no other browser has taken."
 )
-_REMEMBERED = 90 * 24 * 3600  # seconds for which a browser keeps the cookie
+_COOKIE_AGE = 90 * 24 * 3600  # seconds for which a browser keeps the cookie
 
 
 @dataclass
@@ -45,10 +45,10 @@ class _Session:
     """A browser.
 
     Attributes:
-        secret: What its forms have in them, so that no other site's can be sent in its name.
-        person: Who plays there; None before they have said so.
-        note: What the next page says once.
-        typed: What was not understood, to be mended.
+        secret: A value in its forms, without which forms are refused, as another site may send them.
+        person: The participant at the browser; None before the person has joined.
+        note: A text that the next page shows once.
+        typed: The text that was not understood, for the person to correct.
     """
 
     secret: str = field(default_factory=lambda: token_urlsafe(24))
@@ -94,12 +94,13 @@ class _Pages:
             if session is None:
                 if len(self._sessions) >= _MOST_SESSIONS:
                     self._sessions.pop(next(iter(self._sessions)))
-                person = self._study.participant_of_browser(_cookie_digest(key))  # of an earlier start of the server
+                # A person may have joined before the server was started again.
+                person = self._study.participant_of_browser(_cookie_digest(key))
                 key = key if person else token_urlsafe(24)
                 self._sessions[key] = session = _Session(person=person)
             response = HTMLResponse(self._page.render(self._page_values(session)))
         response.headers["Content-Security-Policy"] = _POLICY
-        response.set_cookie(self._cookie, key, path="/", max_age=_REMEMBERED, httponly=True, samesite="strict")
+        response.set_cookie(self._cookie, key, path="/", max_age=_COOKIE_AGE, httponly=True, samesite="strict")
         return response
 
     def form_handler(self, name: str) -> Callable[[Request], Awaitable[Response]]:
@@ -119,10 +120,10 @@ class _Pages:
     def _handle_form(self, form_name: str, key: str, body: bytes) -> Response:
         """Check a form's session and secret, carry it out, and redirect to the page."""
         try:
-            values = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=20)
+            fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=20)
         except ValueError:
             return PlainTextResponse("This form cannot be read.\n", 400)
-        form = {field: texts[0] for field, texts in values.items()}
+        form = {field: texts[0] for field, texts in fields.items()}
         with self._study.lock:
             session = self._sessions.get(key)
             secret = form.get("secret", "")
@@ -138,7 +139,7 @@ class _Pages:
         return RedirectResponse("/", 303)
 
     def _join(self, session: _Session, code: str, browser: str) -> None:
-        """Set the session's person by a code or name, or a note if that is refused."""
+        """Set the session's person by a code or name, or a note if the code is refused."""
         session.person = self._study.join(code, browser)
         if session.person is None:
             session.note = _NO_CODE if self._study.has_codes else _NO_NAME
@@ -154,13 +155,13 @@ class _Pages:
             else:
                 study.begin(person)
         elif form.get("place") != _round_and_turn(person):
-            return  # the page was an old one; the new one shows how things are
+            return  # an old page sent the form; the new page shows the present state
         elif name == "next":
             study.next_item(person)
         elif name == "stop":
             study.give_up(person)
         elif person.game is not None:
-            # Several parts are typed in one line; a button beside it sends its own action.
+            # A button sends its action; the line beside it may have several actions.
             typed = (form.get("action") or form.get("typed", "")).replace("\r\n", "\n").strip()
             if not typed:
                 session.note = "Type something, or choose an action."
@@ -212,20 +213,20 @@ def _round_and_turn(person: Participant) -> str:
 
 
 def _episode_values(game: PlayedEpisode, *, text_only: bool) -> dict[str, Any]:
-    """Return the values of the page's template that are about an episode."""
+    """Return the values of the page's template that describe an episode."""
     episode = game.episode
     board = None if text_only else game.board
-    started = any(turn.reply for turn in turns_without_prefix(episode.turns))
+    has_started = any(turn.reply for turn in turns_without_prefix(episode.turns))
     return {
         "game": game,
         "title": episode.environment.title,
         "svg": "" if board is None else Markup(board_svg(board, f"Board. {' '.join(board.notes[:1])}")),
         "notes": () if board is None else [note for note in board.notes if note],
-        "large": board is not None and max(map(len, board.rows), default=0) > 30,
+        "large": board is not None and max(map(len, board.rows), default=0) > 30,  # columns, which need a wide page
         "actions": game.actions,
-        "message": game.message if started else "",
+        "message": game.message if has_started else "",
         "prompt": game.prompt,
-        "started": started,
+        "started": has_started,
         "status": game.status_text,
         "help": game.help,
         "result": game.result_lines()[0],

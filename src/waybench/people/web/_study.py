@@ -16,7 +16,7 @@ from waybench.core import Environment, Episode, Item, Json, UsageError, is_objec
 from waybench.people._play import PlayedEpisode, recorded_player_name
 
 _NAME = re.compile(r"[\w .-]{1,40}")
-_MOST_PEOPLE = 500  # without a list of codes
+_MOST_PEOPLE = 500  # of a study without a list of codes
 
 
 class StudyItem(Protocol):
@@ -28,7 +28,9 @@ class StudyItem(Protocol):
         ...
 
     @property
-    def environment(self) -> Environment[Any, Any, Any]: ...
+    def environment(self) -> Environment[Any, Any, Any]:
+        """The environment of the item."""
+        ...
 
     @property
     def options(self) -> Mapping[str, Json]:
@@ -36,24 +38,27 @@ class StudyItem(Protocol):
         ...
 
     @property
-    def item(self) -> Item[Any]: ...
+    def item(self) -> Item[Any]:
+        """The item."""
+        ...
 
     @property
     def settings(self) -> Mapping[str, Json]:
-        """How the item was generated, for the record."""
+        """The settings by which the item was generated, for the record."""
         ...
 
 
 @dataclass(slots=True)
 class Participant:
-    """A person, the items so far and the episode that is going on.
+    """A person, with the present round of the study: an attempt at an item.
 
     Attributes:
-        has_begun: Whether the introduction is behind them.
-        number: Number of the present round (an attempt at an item), from 0.
-        game: The episode that is going on, or has just ended; None before an item is begun and after the last.
-        is_closed: Whether the episode has just ended.
-        owner: SHA-256 of the cookie of the browser that took the name, where there are no codes; "" before.
+        code: The person's code or name.
+        has_begun: Whether the person has finished the introduction.
+        number: Number of the present round, from 0.
+        game: The episode of the present round; None before the first and after the last round.
+        is_closed: Whether the episode has ended.
+        owner: SHA-256 of the cookie of the browser that took the name; "" before, and in a study with codes.
         since: When the present turn was first shown, by a monotonic clock; None if it was not.
     """
 
@@ -69,16 +74,17 @@ class Participant:
 class Study:
     """A set of items for several people at once.
 
-    Everything that a person does is appended to a journal beside the record as it happens, so that a closed browser or
-    a server that was stopped costs nobody a turn. An episode's record is written when it has ended or was given up.
+    Each event of a person is appended at once to a journal beside the record, so that nobody loses a turn by a closed
+    browser or a stopped server. An episode's record is written when the episode has ended or was given up.
 
     Args:
+        items: The items, in the order of play.
         record: The file of records, JSON lines; its journal has the same name with ".journal" after it.
-        codes: Who may take part; anybody by a name of their own if None.
+        codes: The codes of people who may take part; None if anybody may, by a name of their own.
         introduction: A text that everybody reads, and agrees to, before the first item; "" for none.
         text_only: Whether people see the messages alone, as models receive them, and no board.
-        attempts: How often each item is played before the next.
-        clock: Seconds, never going back.
+        attempts: Number of attempts at each item before the next item.
+        clock: Returns the seconds of a monotonic clock.
 
     Raises:
         UsageError: If the journal belongs to other items, or cannot be read.
@@ -104,27 +110,27 @@ class Study:
         self._codes = None if codes is None else frozenset(codes)
         self._people: dict[str, Participant] = {}
         self._clock = clock
-        if len({json.dumps(part, sort_keys=True) for part in self._item_identities()}) < len(items):
+        if len({json.dumps(identity, sort_keys=True) for identity in self._item_identities()}) < len(items):
             raise UsageError("an item is there twice: name each environment once, or repeat items with --attempts")
         self._resume()
 
     def round_text(self, number: int) -> str:
         """Return item and attempt of a round as text: "item 2 of 5", "item 2 of 5, attempt 1 of 3"."""
         item, attempt = divmod(number, self.attempts)
-        several = f", attempt {attempt + 1} of {self.attempts}" if self.attempts > 1 else ""
-        return f"item {item + 1} of {len(self.items)}{several}"
+        attempt_text = f", attempt {attempt + 1} of {self.attempts}" if self.attempts > 1 else ""
+        return f"item {item + 1} of {len(self.items)}{attempt_text}"
 
     @property
     def has_codes(self) -> bool:
-        """Whether people need a code that they were given."""
+        """Whether people need a code of a list to take part."""
         return self._codes is not None
 
     def join(self, code: str, browser: str = "") -> Participant | None:
-        """Return the participant with a code or name, new or where they left off; None if that is refused.
+        """Return the participant with a code or name, who is new or continues; None for a code that is refused.
 
-        It is refused if the code is not listed or no valid name, if another browser took the name, or if the study is
-        full. `browser` is the SHA-256 of the browser's cookie: nobody can go on elsewhere under a name that anybody may
-        type.
+        A code is refused if it is not listed, is no valid name, or is a name that another browser took, and if the
+        study is full. `browser` is the SHA-256 of the browser's cookie: names are no secrets, so that only the browser
+        that took a name can continue.
         """
         code = " ".join(code.split())
         if self._codes is not None:
@@ -141,9 +147,10 @@ class Study:
         return person
 
     def participant_of_browser(self, browser: str) -> Participant | None:
-        """Return the participant who took a name in a browser, by its cookie's SHA-256; None if none, or with codes."""
-        owned = [person for person in self._people.values() if person.owner == browser]
-        return owned[-1] if owned and self._codes is None else None
+        """Return the last participant who took a name in a browser, by its cookie's SHA-256; None if there is none."""
+        if self._codes is not None:
+            return None
+        return next((person for person in reversed(self._people.values()) if person.owner == browser), None)
 
     def begin(self, person: Participant) -> None:
         """Start a participant's first item, after the introduction."""
@@ -153,15 +160,15 @@ class Study:
     def next_item(self, person: Participant) -> None:
         """Go on after a finished episode: to the next attempt, or to the next item if it was given up."""
         if person.is_closed:
-            first = person.number - person.number % self.attempts
-            self._journal_and_apply(
-                person, {"next": person.number + 1 if self.repeats_item(person) else first + self.attempts}
-            )
+            next_round = person.number + 1
+            if not self.repeats_item(person):
+                next_round = (person.number // self.attempts + 1) * self.attempts
+            self._journal_and_apply(person, {"next": next_round})
 
     def repeats_item(self, person: Participant) -> bool:
         """Return whether a participant's next round is another attempt at the same item."""
-        is_left = person.game is not None and person.game.episode.error is not None
-        return not is_left and (person.number + 1) % self.attempts > 0
+        was_given_up = person.game is not None and person.game.episode.error is not None
+        return not was_given_up and (person.number + 1) % self.attempts > 0
 
     def start_turn_timer(self, person: Participant) -> None:
         """Start the time of the present turn when it is first shown."""
@@ -192,7 +199,7 @@ class Study:
         assert person.game is not None
         if not person.game.episode.done:
             person.game.episode.abandon()
-        # First the record: if the server stops in between, the record is found again by its attempt and not repeated.
+        # The record comes first: if the server stops in between, `_resume` finds it by its attempt.
         _append_json_line(self._record, person.game.record())
         self._journal_and_apply(person, {"close": True})
 
@@ -214,7 +221,7 @@ class Study:
                 person.game.play_reply(reply, float(seconds))
             case {"owner": str(owner)}:
                 person.owner = owner
-                return  # the present turn goes on
+                return  # without a new turn
             case {"close": True}:
                 person.is_closed = True
                 if person.game is not None and not person.game.episode.done:
@@ -227,15 +234,12 @@ class Study:
         """Start the episode of a participant's present round; none after the last round."""
         person.is_closed, person.game = False, None
         if person.number < self.rounds:
-            chosen, attempt = self.items[person.number // self.attempts], person.number % self.attempts + 1
+            number, attempt_index = divmod(person.number, self.attempts)
+            chosen, player = self.items[number], recorded_player_name(person.code)
             episode: Episode[Any, Any, Any] = Episode(
-                chosen.environment,
-                chosen.item,
-                chosen.options,
-                attempt=attempt,
-                player=recorded_player_name(person.code),
+                chosen.environment, chosen.item, chosen.options, attempt=attempt_index + 1, player=player
             )
-            # What people saw is a setting like any other: results with and without a board are not pooled.
+            # A setting, so that results with and without a board are not pooled.
             settings = {**chosen.settings, **({"text_only": True} if self.text_only else {})}
             person.game = PlayedEpisode(episode, chosen.task, settings)
 
@@ -245,9 +249,11 @@ class Study:
         _append_json_line(self._journal, {"person": person.code, "time": time, **event})
 
     def _resume(self) -> None:
-        """Restore all participants from the journal, if there is one."""
-        parts = [*self._item_identities(), *([{"attempts": self.attempts}] if self.attempts > 1 else [])]
-        identity = sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+        """Restore all participants from the journal, which is begun if there is none, and close ended episodes."""
+        identity_parts = self._item_identities()
+        if self.attempts > 1:
+            identity_parts.append({"attempts": self.attempts})
+        identity = sha256(json.dumps(identity_parts, sort_keys=True).encode()).hexdigest()
         if not self._journal.exists():
             _append_json_line(self._journal, {"items": identity})
             return
@@ -258,16 +264,17 @@ class Study:
             code = str(event.get("person", ""))
             person = self._people.setdefault(code, Participant(code))
             self._apply_event(person, {name: value for name, value in event.items() if name not in ("person", "time")})
-        written = {
-            (line.get("player"), line.get("instance_hash"), line.get("attempt", 1), len(line.get("turns", ())))
-            for line in (_read_json_lines(self._record) if self._record.exists() else ())
+        records = _read_json_lines(self._record) if self._record.exists() else []
+        written_attempts = {
+            (record.get("player"), record.get("instance_hash"), record.get("attempt", 1), len(record.get("turns", ())))
+            for record in records
         }
         for person in self._people.values():
             game = person.game
             if game is None or person.is_closed:
                 continue
             record = game.episode.record()
-            if (record.player, record.instance_hash, record.attempt, len(record.turns)) in written:
+            if (record.player, record.instance_hash, record.attempt, len(record.turns)) in written_attempts:
                 self._journal_and_apply(person, {"close": True})
             elif game.episode.done:
                 self._close_episode(person)
@@ -290,7 +297,7 @@ def _append_json_line(path: Path, data: Mapping[str, Json]) -> None:
 
 
 def _read_json_lines(path: Path) -> list[dict[str, Any]]:
-    """Return the objects of a file of JSON lines; an incomplete last line is removed from the file."""
+    """Return the objects of a file of JSON lines, after removing an incomplete last line from the file."""
     content = path.read_bytes()
     end = content.rfind(b"\n") + 1
     if end < len(content):
