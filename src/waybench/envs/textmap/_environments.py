@@ -21,11 +21,12 @@ _drawing: Any = LazyModule("waybench.envs.textmap.drawing._draw")
 _atlas: Any = LazyModule("waybench.envs.textmap.drawing._atlas")
 
 _KEYS = {"north": "up", "south": "down", "west": "left", "east": "right"}
-_MOST = 60  # places and actions in a list
+_MOST_TYPED = 60  # places or actions that are offered for typing
+_MOST_TRIPLETS = 8  # last triplets that are shown
 
 
 def board(state: Any, turns: Sequence[TurnRecord]) -> Board:
-    """Return the question and a line for each place with its known moves; of an extraction, the last triplets."""
+    """Return the question and a line for each place with its known moves; for an extraction, the last triplets."""
     if isinstance(state, ExtractionState):
         return Board(notes=_triplet_lines(state))
     question = state.instance
@@ -50,8 +51,8 @@ def _known_move_lines(question: Any) -> list[str]:
 
 def _triplet_lines(state: ExtractionState) -> list[str]:
     """Return the last triplets, and the place before the next step, a line each."""
-    last = [hop for hop in state.triplets if hop is not None][-8:]
-    lines = [f"{hop.before}, {hop.action}, {hop.after}" for hop in last] or ["No triplets so far."]
+    last_triplets = [hop for hop in state.triplets if hop is not None][-_MOST_TRIPLETS:]
+    lines = [f"{hop.before}, {hop.action}, {hop.after}" for hop in last_triplets] or ["No triplets so far."]
     if state.end is None and state.mode == "steps":
         lines.append(f"Place before the next step: {state.place}")
     return lines
@@ -62,8 +63,8 @@ def route_actions(state: Any) -> Sequence[TypedAction]:
     question = state.instance
     names = seen_names(question.map, question.cutoff)
     if question.path:
-        return [TypedAction(place) for place in names.places[:_MOST]]
-    return [TypedAction(action, key=_KEYS.get(action, ""), is_reply=False) for action in names.actions[:_MOST]]
+        return [TypedAction(place) for place in names.places[:_MOST_TYPED]]
+    return [TypedAction(action, key=_KEYS.get(action, ""), is_reply=False) for action in names.actions[:_MOST_TYPED]]
 
 
 def minigame_actions(state: Any) -> Sequence[TypedAction]:
@@ -79,14 +80,14 @@ def parse_minigame(text: str, state: Any) -> str | None:
 
 
 def extraction_actions(state: ExtractionState) -> Sequence[TypedAction]:
-    """Return the places that the shown steps name, where one step is asked for."""
+    """Return the places that the shown steps name; nothing in mode "whole", whose answer cannot be typed so."""
     if state.mode != "steps" or state.end is not None:
         return ()
-    return [TypedAction(place) for place in seen_names(state.task.map, state.task.cutoff).places[:_MOST]]
+    return [TypedAction(place) for place in seen_names(state.task.map, state.task.cutoff).places[:_MOST_TYPED]]
 
 
 def parse_extraction(text: str, state: ExtractionState) -> Trajectory | None:
-    """Return the triplet of the next step with the typed place at its end; None if it is no place."""
+    """Return the triplet of the next step with the typed place at its end; None in mode "whole" or without a place."""
     if state.mode != "steps" or state.end is not None:
         return None
     place = find_name(text, state.task.map.places)

@@ -67,9 +67,9 @@ def turn_count(task: Extraction, mode: str) -> int:
 
 def prove(task: Extraction) -> dict[str, Json]:
     """Return the numbers of steps, moves and questions, and the success of the true triplets' graph by exact names."""
-    best = score_triplets(task, task.truth, "whole", SOUND).success
-    moves = sum(hop.before != hop.after for hop in task.truth)
-    return {"steps": task.cutoff, "moves": moves, "questions": len(task.questions), "ceiling": best}
+    ceiling = score_triplets(task, task.truth, "whole", SOUND).success
+    n_moves = sum(hop.before != hop.after for hop in task.truth)
+    return {"steps": task.cutoff, "moves": n_moves, "questions": len(task.questions), "ceiling": ceiling}
 
 
 @lru_cache(maxsize=64)
@@ -111,20 +111,20 @@ def _best_success(record: EpisodeRecord) -> float:
 
 
 def _mean_success_metric(is_included: Callable[[QuestionResult], bool]) -> MetricFunction:
-    """Return the function of a record that gives the mean success of some of its questions; None without any."""
+    """Return the function of a record that gives the mean success of the included questions; None without any."""
 
-    def compute(record: EpisodeRecord) -> float | None:
+    def mean_success(record: EpisodeRecord) -> float | None:
         values = [question.success for question in _score_record(record).questions if is_included(question)]
         return fmean(values) if values else None
 
-    return compute
+    return mean_success
 
 
 def _share_of_turns_parsed(record: EpisodeRecord) -> float:
     """Return the share of expected turns with readable triplets, without turns of a shared prefix."""
-    read = sum(turn.action is not None for turn in record.own_turns)
-    begun = len(record.turns) - len(record.own_turns)
-    return read / (turn_count(recorded_extraction(record), record.options["mode"]) - begun)
+    n_readable = sum(turn.action is not None for turn in record.own_turns)
+    n_prefix_turns = len(record.turns) - len(record.own_turns)
+    return n_readable / (turn_count(recorded_extraction(record), record.options["mode"]) - n_prefix_turns)
 
 
 METRICS = (
@@ -209,12 +209,12 @@ EXTRACT_FAILURES = (NO_PLACE, STAYING, WRONG_TRIPLET, MISSING, CEILING)
 
 
 def extraction_failure(record: EpisodeRecord) -> FailureKind:
-    """Return the most frequent error of the triplets."""
-    general = general_failure_kind(record)
-    if general in NO_ANSWER:
-        return general
-    causes = _triplet_errors(recorded_extraction(record), recorded_triplets(record), record.options["mode"])
-    return most_frequent_kind(causes, EXTRACT_FAILURES) or CEILING
+    """Return the most frequent error of the triplets; `CEILING` if all are right."""
+    general_kind = general_failure_kind(record)
+    if general_kind in NO_ANSWER:
+        return general_kind
+    errors = _triplet_errors(recorded_extraction(record), recorded_triplets(record), record.options["mode"])
+    return most_frequent_kind(errors, EXTRACT_FAILURES) or CEILING
 
 
 def _triplet_errors(task: Extraction, triplets: PlayerTriplets, mode: str) -> Iterator[FailureKind]:
@@ -222,24 +222,25 @@ def _triplet_errors(task: Extraction, triplets: PlayerTriplets, mode: str) -> It
     truth = expected_triplets(task, mode)
     if mode == "steps":
         pairs = zip(truth, (*triplets, *[None] * (len(truth) - len(triplets))), strict=True)
-        wrong = [hop for true, hop in pairs if hop is None or normalize_hop(hop) != normalize_hop(true)]
+        wrong_hops = [hop for true_hop, hop in pairs if hop is None or normalize_hop(hop) != normalize_hop(true_hop)]
     else:
         # A missing triplet must not make all that follow wrong.
-        read = [hop for hop in triplets if hop is not None]
         remaining = Counter(map(normalize_hop, truth))
-        wrong = list[Hop | None]()
-        for hop in read:
+        wrong_hops = list[Hop | None]()
+        for hop in triplets:
+            if hop is None:
+                continue
             names = normalize_hop(hop)
             if remaining[names] > 0:
                 remaining[names] -= 1
             else:
-                wrong.append(hop)
-        wrong += [None] * (remaining.total() - len(wrong))
-    places = move_index(task.map)
-    for hop in wrong:
+                wrong_hops.append(hop)
+        wrong_hops += [None] * (remaining.total() - len(wrong_hops))
+    index = move_index(task.map)
+    for hop in wrong_hops:
         if hop is None:
             yield MISSING
-        elif places.find_place(hop.before) is None or places.find_place(hop.after) is None:
+        elif index.find_place(hop.before) is None or index.find_place(hop.after) is None:
             yield NO_PLACE
         else:
             yield STAYING if normalize_name(hop.before) == normalize_name(hop.after) else WRONG_TRIPLET

@@ -80,11 +80,13 @@ class ExtractionState:
     @property
     def place(self) -> str:
         """The place that the prompt gives as the place before the next step."""
-        last = next((hop.after for hop in reversed(self.triplets) if hop is not None), None)
-        if self.before == "own" and last is not None:
-            return last
-        # Before the first triplet, the place is the end of the examples.
-        return self.task.truth[self.step - 1 - (len(self.triplets) if self.before == "own" else 0)].before
+        if self.before == "told":
+            return self.task.truth[self.step - 1].before
+        for hop in reversed(self.triplets):
+            if hop is not None:
+                return hop.after
+        # Before the player's first triplet, the place is the end of the examples.
+        return self.task.truth[self.step - 1 - len(self.triplets)].before
 
 
 class ExtractionRules(TrajectoryAnswers, Game[Extraction, ExtractionState, Trajectory]):
@@ -105,40 +107,41 @@ class ExtractionRules(TrajectoryAnswers, Game[Extraction, ExtractionState, Traje
         """Return one triplet for each place that the next step could lead to."""
         if state.end is not None:
             return ()
-        true = state.task.truth[state.step - 1]
-        return [(Hop(true.before, true.action, place),) for place in state.task.map.places]
+        true_hop = state.task.truth[state.step - 1]
+        return [(true_hop._replace(after=place),) for place in state.task.map.places]
 
     def apply(self, state: ExtractionState, action: Trajectory, rng: Stream) -> Transition[ExtractionState]:
-        """Score a triplet, or all of them."""
+        """Score a triplet, or in mode "whole" all of them; places that are not on the map are illegal."""
         if state.mode == "steps" and len(action) != 1:
             return Transition(self.forfeit(state), outcome=Outcome.ILLEGAL)
         after = self._add_triplets(state, action)
         truth = expected_triplets(state.task, state.mode)
         if state.mode == "steps":
-            share = float(normalize_hop(action[0]) == normalize_hop(truth[len(state.triplets)]))
-            reward = share / len(truth)
+            right_share = float(normalize_hop(action[0]) == normalize_hop(truth[len(state.triplets)]))
+            reward = right_share / len(truth)
         else:
-            share = reward = score_triplets(state.task, action, state.mode, self._rules).triplets
-        places = move_index(state.task.map)
-        strange = any(places.find_place(hop.before) is None or places.find_place(hop.after) is None for hop in action)
-        wrong = Outcome.ILLEGAL if strange else Outcome.UNPRODUCTIVE
-        return Transition(after, reward, {"right": share}, Outcome.OK if share == 1 else wrong)
+            right_share = reward = score_triplets(state.task, action, state.mode, self._rules).triplets
+        index, outcome = move_index(state.task.map), Outcome.OK
+        if right_share < 1:
+            are_places_known = all(index.find_place(hop.before) and index.find_place(hop.after) for hop in action)
+            outcome = Outcome.UNPRODUCTIVE if are_places_known else Outcome.ILLEGAL
+        return Transition(after, reward, {"right": right_share}, outcome)
 
     def forfeit(self, state: ExtractionState) -> ExtractionState:
         """Count the reply as no triplet: go on to the next step, or end where all triplets are in one reply."""
         return self._add_triplets(state, (None,) if state.mode == "steps" else ())
 
-    def _add_triplets(self, state: ExtractionState, more: PlayerTriplets) -> ExtractionState:
+    def _add_triplets(self, state: ExtractionState, new_triplets: PlayerTriplets) -> ExtractionState:
         """Return the state with further triplets, and how it ends if these are the last ones."""
-        triplets = (*state.triplets, *more)
+        triplets = (*state.triplets, *new_triplets)
         if state.mode == "steps" and len(triplets) < len(expected_triplets(state.task, state.mode)):
             return replace(state, triplets=triplets)
-        best = score_triplets(state.task, state.task.truth, "whole", self._rules).success
-        solved = score_triplets(state.task, triplets, state.mode, self._rules).success >= best
-        return replace(state, triplets=triplets, end=End.SOLVED if solved else End.FAILED)
+        best_success = score_triplets(state.task, state.task.truth, "whole", self._rules).success
+        is_solved = score_triplets(state.task, triplets, state.mode, self._rules).success >= best_success
+        return replace(state, triplets=triplets, end=End.SOLVED if is_solved else End.FAILED)
 
     def terminal(self, state: ExtractionState) -> End | None:
-        """Return SOLVED or FAILED after the last triplet: whether the graph answers all that it can."""
+        """Return SOLVED or FAILED after the last triplet: whether the graph does as well as that of true triplets."""
         return state.end
 
     def perturb(self, state: ExtractionState, action: Trajectory, rate: float, rng: Stream) -> Trajectory:
@@ -148,10 +151,14 @@ class ExtractionRules(TrajectoryAnswers, Game[Extraction, ExtractionState, Traje
 
 
 def _predict_triplets(state: ExtractionState, predict_place: Callable[[int, str], str]) -> Trajectory:
-    """Return the triplets of the next step, or of all, with places by `predict_place(step, place before)`."""
+    """Return the triplet of the next step, or in mode "whole" those of all steps.
+
+    `predict_place(step, place before)` returns the place after a step.
+    """
     truth, before = state.task.truth, state.place
+    last_step = state.step if state.mode == "steps" else len(truth)
     triplets: list[Hop] = []
-    for number in range(state.step, state.step + 1 if state.mode == "steps" else len(truth) + 1):
+    for number in range(state.step, last_step + 1):
         triplets.append(Hop(before, truth[number - 1].action, predict_place(number, before)))
         before = triplets[-1].after
     return tuple(triplets)
@@ -269,8 +276,8 @@ class ExtractionWording(Wording[Extraction, ExtractionState, Trajectory]):
         return read_trajectory([answer])
 
     def render(self, action: Trajectory, state: ExtractionState) -> str:
-        rows = [_triplet_json(hop) for hop in action]
-        return rows[0] if self._mode == "steps" else f"[{', '.join(rows)}]"
+        objects = [_triplet_json(hop) for hop in action]
+        return objects[0] if self._mode == "steps" else f"[{', '.join(objects)}]"
 
     def tools(self, state: ExtractionState) -> tuple[ActionTool, ...]:
         return (_TRIPLET if self._mode == "steps" else _TRIPLETS,)
@@ -279,10 +286,10 @@ class ExtractionWording(Wording[Extraction, ExtractionState, Trajectory]):
         return read_trajectory([call.arguments] if self._mode == "steps" else call.arguments["triplets"])
 
     def render_call(self, action: Trajectory, state: ExtractionState) -> ToolCall:
-        rows = [dict(zip(RELEASED, hop, strict=True)) for hop in action]
-        return (
-            ToolCall(_TRIPLET.name, rows[0]) if self._mode == "steps" else ToolCall(_TRIPLETS.name, {"triplets": rows})
-        )
+        objects = [dict(zip(RELEASED, hop, strict=True)) for hop in action]
+        if self._mode == "steps":
+            return ToolCall(_TRIPLET.name, objects[0])
+        return ToolCall(_TRIPLETS.name, {"triplets": objects})
 
 
 _TRIPLETS = ActionTool(
@@ -302,11 +309,11 @@ def _step_text(step: WalkthroughStep) -> str:
     return published_walkthrough_text((step,)).strip()
 
 
-def _shown_step_text(state: ExtractionState, after: int) -> str:
-    """Return the step that is asked for, or one `after` (-1: before) it; "" if none is asked for."""
+def _shown_step_text(state: ExtractionState, offset: int) -> str:
+    """Return the step whose triplet is asked for (offset 0), or the step before it (-1); "" if none is asked for."""
     if state.mode == "whole" or state.end is not None:
         return ""
-    return _step_text(state.task.map.steps[state.step + after])
+    return _step_text(state.task.map.steps[state.step + offset])
 
 
 def _place_json(state: ExtractionState) -> str:
@@ -321,19 +328,18 @@ def _place_list_json(instance: Extraction, lists: str) -> str:
 
 def _examples_text(instance: Extraction) -> str:
     """Return the first steps with their triplets."""
-    steps = instance.map.steps
-    solved = zip(steps[1:], instance.truth[:EXAMPLES], strict=False)
-    return "\n\n".join([_step_text(steps[0]), *(f"{_step_text(step)}\n{_triplet_json(hop)}" for step, hop in solved)])
+    opening, *steps = instance.map.steps
+    examples = zip(steps, instance.truth[:EXAMPLES], strict=False)
+    return "\n\n".join([_step_text(opening), *(f"{_step_text(step)}\n{_triplet_json(hop)}" for step, hop in examples)])
 
 
 @lru_cache(maxsize=64)
 def _rules_text(instance: Extraction, mode: str, lists: str) -> str:
     """Return the whole first message: the task, with the examples or all steps."""
     task = _TASK.replace("{places}", _place_list_json(instance, lists))
-    steps = instance.map.steps
     if mode == "whole":
         return (
-            f"{task}{published_walkthrough_text(steps, instance.cutoff)}\n"
+            f"{task}{published_walkthrough_text(instance.map.steps, instance.cutoff)}\n"
             f"Answer with the triplets of the steps from 1 to {instance.cutoff}, in their order and one for each step, "
             f"as a JSON array: [{_ANSWER}, ...]"
         )

@@ -1,9 +1,10 @@
 """Extractions: walkthroughs to write as triplets, questions for their graph, and its answers (MANGO, section C.4)."""
 
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain, zip_longest
 from statistics import fmean
 from typing import NamedTuple
 
@@ -82,10 +83,10 @@ def make_extractions(
     *,
     longest: int = LONGEST,
 ) -> list[Extraction]:
-    """Return the extraction of a map's walkthrough in a list; an empty one if the prefix is too short for any question.
+    """Return a list with the extraction of a map's walkthrough; an empty list if the prefix has no question.
 
-    `questions` is the most route questions, and the most destination questions, whose paths have at most `longest`
-    moves. `cutoff` is at most 70 for a published map, which has no positions after that.
+    There are at most as many route questions as `questions` says, and at most as many destination questions, whose
+    paths have at most `longest` moves. `cutoff` is at most 70 for a published map, which has no positions after that.
 
     Raises:
         UsageError: If the map has too many paths to sample from.
@@ -94,9 +95,9 @@ def make_extractions(
     prefix = truncate_map(place_map, cutoff)
     if cutoff < LEAST_CUTOFF or not any(edge.forward <= cutoff for edge in place_map.edges):
         return []
-    chosen = sample_questions_on_map(prefix, "route", cutoff, questions, stream)
-    chosen += sample_questions_on_map(prefix, "destination", cutoff, questions, stream, longest=longest)
-    return [Extraction(prefix, cutoff, tuple(chosen))] if chosen else []
+    sample = sample_questions_on_map(prefix, "route", cutoff, questions, stream)
+    sample += sample_questions_on_map(prefix, "destination", cutoff, questions, stream, longest=longest)
+    return [Extraction(prefix, cutoff, tuple(sample))] if sample else []
 
 
 def decode_extraction(data: Json) -> Extraction:
@@ -128,10 +129,9 @@ def decode_extraction(data: Json) -> Extraction:
 def _sample_extraction(place_map: PlaceMap, cutoff: int) -> Extraction:
     """Return the extraction with the default sample of questions."""
     stream = Stream("textmap/extract", VERSION, place_map.name, place_map.steps[0].observation, cutoff)
-    drawn_extractions = make_extractions(place_map, cutoff, QUESTIONS, stream)
-    if not drawn_extractions:
-        raise DataError("cutoff: the walkthrough up to this step has no answerable question; show more of it")
-    return drawn_extractions[0]
+    for extraction in make_extractions(place_map, cutoff, QUESTIONS, stream):
+        return extraction
+    raise DataError("cutoff: the walkthrough up to this step has no answerable question; show more of it")
 
 
 def _read_question(place_map: PlaceMap, cutoff: int, data: Json, number: int) -> MapQuestion:
@@ -152,7 +152,10 @@ def _read_question(place_map: PlaceMap, cutoff: int, data: Json, number: int) ->
 
 
 def resolve_extraction(data: Json, locate: Locate) -> Json:
-    """Replace a published game's name in an extraction ("game", such as "zork1") by its map, unless it has a map."""
+    """Return an extraction with the map of a published game in place of the game's name (field "game").
+
+    Data without that field, or with a map already, is returned unchanged.
+    """
     if is_object(data) and "game" in data and "map" not in data:
         read_number(data, "cutoff", LEAST_CUTOFF, PUBLISHED_STEPS, "the last step shown")
     return insert_published_map(data, locate)
@@ -175,26 +178,27 @@ class TripletGraph:
     """
 
     def __init__(self, triplets: Iterable[Hop], *, opposites: bool) -> None:
-        self._ways: dict[str, dict[str, list[Hop]]] = {}
+        self._hops: dict[str, dict[str, list[Hop]]] = {}  # place before -> action -> moves
         moves = [hop for hop in triplets if normalize_name(hop.before) != normalize_name(hop.after)]
         for hop in moves:
             self._add_hop(hop)
-        stated = {(normalize_name(hop.before), normalize_name(hop.action)) for hop in moves}
+        stated_moves = {(normalize_name(hop.before), normalize_name(hop.action)) for hop in moves}
         for before, action, after in moves if opposites else ():
-            back = opposite_action(normalize_name(action))
-            if back is not None and (normalize_name(after), back) not in stated:
-                self._add_hop(Hop(after, back, before))
+            opposite = opposite_action(normalize_name(action))
+            if opposite is not None and (normalize_name(after), opposite) not in stated_moves:
+                self._add_hop(Hop(after, opposite, before))
 
     def _add_hop(self, hop: Hop) -> None:
         """Add a move, unless there is one with the same normalized names."""
-        ways = self._ways.setdefault(normalize_name(hop.before), {}).setdefault(normalize_name(hop.action), [])
-        if all(normalize_name(hop.after) != normalize_name(other.after) for other in ways):
-            ways.append(hop)
+        hops = self._hops.setdefault(normalize_name(hop.before), {}).setdefault(normalize_name(hop.action), [])
+        if all(normalize_name(hop.after) != normalize_name(other.after) for other in hops):
+            hops.append(hop)
 
     @property
     def edges(self) -> frozenset[Hop]:
         """All moves, with normalized names."""
-        return frozenset(normalize_hop(hop) for ways in self._ways.values() for hops in ways.values() for hop in hops)
+        hops = chain.from_iterable(chain.from_iterable(by_action.values()) for by_action in self._hops.values())
+        return frozenset(map(normalize_hop, hops))
 
     def answer_question(self, question: ScoredQuestion) -> Trajectory:
         """Return a shortest route, or the path of the given moves; empty if the graph has none."""
@@ -206,28 +210,27 @@ class TripletGraph:
         arrivals: dict[str, Hop] = {}
         queue = deque([source])
         while queue and target not in arrivals:
-            ways = self._ways.get(queue.popleft(), {})
-            for hop in (hop for leads in ways.values() for hop in leads):
+            for hop in chain.from_iterable(self._hops.get(queue.popleft(), {}).values()):
                 after = normalize_name(hop.after)
                 if after != source and after not in arrivals:
                     arrivals[after] = hop
                     queue.append(after)
-        way: list[Hop] = []
+        reversed_route: list[Hop] = []
         while target in arrivals:
-            way.append(arrivals[target])
+            reversed_route.append(arrivals[target])
             target = normalize_name(arrivals[target].before)
-        return tuple(reversed(way))
+        return tuple(reversed(reversed_route))
 
     def _follow_actions(self, question: ScoredQuestion) -> Trajectory:
         """Return a path of the given actions from the source; empty if there is none."""
-        ways: dict[str, Trajectory] = {normalize_name(question.source): ()}
+        path_by_end: dict[str, Trajectory] = {normalize_name(question.source): ()}
         for action in question.actions:
-            longer: dict[str, Trajectory] = {}
-            for place, way in ways.items():
-                for hop in self._ways.get(place, {}).get(normalize_name(action), ()):
-                    longer.setdefault(normalize_name(hop.after), (*way, hop))
-            ways = longer
-        return next(iter(ways.values()), ())
+            longer_paths: dict[str, Trajectory] = {}
+            for place, path in path_by_end.items():
+                for hop in self._hops.get(place, {}).get(normalize_name(action), ()):
+                    longer_paths.setdefault(normalize_name(hop.after), (*path, hop))
+            path_by_end = longer_paths
+        return next(iter(path_by_end.values()), ())
 
 
 class QuestionResult(NamedTuple):
@@ -283,15 +286,16 @@ def score_triplets(instance: Extraction, triplets: PlayerTriplets, mode: str, ru
         )
         for question in instance.questions
     )
-    right = right_triplet_marks(expected_triplets(instance, mode), triplets, in_place=mode == "steps" or rules is PAPER)
-    moves = [number for number, hop in enumerate(expected_triplets(instance, mode)) if hop.before != hop.after]
+    truth = expected_triplets(instance, mode)
+    marks = right_triplet_marks(truth, triplets, in_place=mode == "steps" or rules is PAPER)
+    moving_marks = [mark for mark, hop in zip(marks, truth, strict=True) if hop.before != hop.after]
     map_moves = {edge: normalize_hop(Hop(edge.source, edge.action, edge.target)) for edge in instance.map.edges}
     known_moves = {hop for edge, hop in map_moves.items() if is_reached(edge.known_step, instance.cutoff)}
     given_moves = graph.edges
     return ExtractionResult(
         question_results,
-        fmean(right),
-        fmean(right[number] for number in moves) if moves else None,
+        fmean(marks),
+        fmean(moving_marks) if moving_marks else None,
         len(given_moves.intersection(map_moves.values())) / len(given_moves) if given_moves else None,
         len(given_moves & known_moves) / len(known_moves) if known_moves else None,
     )
@@ -303,23 +307,22 @@ def right_triplet_marks(truth: Trajectory, triplets: PlayerTriplets, *, in_place
     Only as many triplets count as there are steps, so that listing all possible triplets does not help.
     """
     if in_place:
-        padded = [*triplets[: len(truth)], *[None] * (len(truth) - len(triplets))]
         return [
-            float(hop is not None and normalize_hop(hop) == normalize_hop(true))
-            for true, hop in zip(truth, padded, strict=True)
+            float(hop is not None and normalize_hop(hop) == normalize_hop(true_hop))
+            for true_hop, hop in zip_longest(truth, triplets[: len(truth)])
         ]
     remaining = Counter(normalize_hop(hop) for hop in triplets[: len(truth)] if hop is not None)
-    right: list[float] = []
-    for hop in truth:
-        key = normalize_hop(hop)
-        right.append(float(remaining[key] > 0))
-        remaining[key] -= 1
-    return right
+    marks: list[float] = []
+    for true_hop in map(normalize_hop, truth):
+        marks.append(float(remaining[true_hop] > 0))
+        remaining[true_hop] -= 1
+    return marks
 
 
 def _question_success(
     instance: Extraction, question: ScoredQuestion, graph: TripletGraph, rules: MatchingRules
 ) -> float:
     """Return the success of the graph's answer to a question; 0 if it has none."""
-    answer: Sequence[Hop] = graph.answer_question(question)
+    answer = graph.answer_question(question)
+    # In the paper's formula only the question's target is right.
     return answer_success(instance.map, question, answer, rules, any_reached=not rules.similar) if answer else 0.0

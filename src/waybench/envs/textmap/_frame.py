@@ -32,7 +32,7 @@ _BODY = re.compile(
     rf"(?P<turn>(?:{'|'.join(filter(None, _TURNS))})?)"
     rf"(?P<walk>(?:,? ?(?:and |then |and then )?){_GO}(?:{_METERS})? ?(?:(?:straight )?(?:ahead|forward|on))?)"
 )
-_AGAIN = ("again", "g")
+_AGAIN = ("again", "g")  # commands that repeat the last one
 
 
 @lru_cache(maxsize=4096)
@@ -58,14 +58,14 @@ class FramedQuestion:
 
 
 class _Walk:
-    """Where moves lead on a map, for the distances of moves whose places are not named."""
+    """The places that a walk on a map can have reached, for the distances of moves whose places are not named."""
 
     def __init__(self, place_map: PlaceMap, source: str) -> None:
         self._map, self._index = place_map, move_index(place_map)
         self._places = frozenset({source})
 
     def distances_of_moves(self, direction: str) -> list[int]:
-        """Return the distances of the moves that lead from here in a direction."""
+        """Return the distances of the moves that lead from these places in a direction."""
         return sorted(
             {
                 distance_in_meters(self._map, place, target)
@@ -95,21 +95,24 @@ class Frame:
         steps: list[WalkthroughStep] = []
         for step, before, place in zip(place_map.steps, (places[0], *places), places, strict=False):
             action = normalize_action(step.action)
-            command = command if action in _AGAIN and command else action.removeprefix("go ")
+            if action not in _AGAIN or not command:
+                command = action.removeprefix("go ")
             meters = None if before == place else distance_in_meters(place_map, before, place)
-            words, facing = self._phrase(command, meters, facing)
-            text = words if command in _ROSE else step.action
-            steps.append(WalkthroughStep(step.number, text, f"{place}\n"))
+            phrase, facing = self._phrase(command, meters, facing)
+            steps.append(WalkthroughStep(step.number, phrase if command in _ROSE else step.action, f"{place}\n"))
         return tuple(steps)
 
     def actions_in_frame(self, actions: Sequence[str]) -> tuple[str, ...]:
         """Return actions in the words of this frame; N stands for a number of meters."""
         others = tuple(action for action in actions if action not in _ROSE)
-        used = [direction for direction in _ROSE if direction in actions]
+        directions = [direction for direction in _ROSE if direction in actions]
+        if not directions:
+            return others
         if self.name == COMPASS:
-            return (*others, *(f"{direction} N meters" for direction in used))
-        turns = _TURNS if any(_ROSE.index(direction) % 2 for direction in used) else _TURNS[::2]
-        return (*others, *(_join_turn_and_walk(turn, "N meters ahead") for turn in turns)) if used else others
+            return (*others, *(f"{direction} N meters" for direction in directions))
+        has_diagonals = any(_ROSE.index(direction) % 2 for direction in directions)
+        turns = _TURNS if has_diagonals else _TURNS[::2]  # half turns are for diagonals only
+        return (*others, *(_join_turn_and_walk(turn, "N meters ahead") for turn in turns))
 
     def question_in_frame(self, place_map: PlaceMap, question: ScoredQuestion) -> FramedQuestion:
         """Return a question with the given actions of a destination question in this frame."""
@@ -135,13 +138,14 @@ class Frame:
             text = normalize_name(hop.action)
             if text in index.actions and text not in _ROSE:
                 action = text
-            elif (read := self._parse_phrase(text, facing)) is not None:
-                direction, meters, is_turn = read
+            elif (phrase := self._parse_phrase(text, facing)) is not None:
+                direction, meters, is_turn = phrase
                 facing = _ROSE.index(direction)
                 if is_turn and normalize_name(hop.before) == normalize_name(hop.after):
                     continue
-                lengths = walk.distances_of_moves(direction)
-                action = hop.action if lengths and meters is not None and meters not in lengths else direction
+                distances = walk.distances_of_moves(direction)
+                is_wrong_distance = distances and meters is not None and meters not in distances
+                action = hop.action if is_wrong_distance else direction
             elif Frame(BODY if self.name == COMPASS else COMPASS)._parse_phrase(text, facing) is not None:
                 return Invalid(texts.fill(f"reason.{self.name}_frame", number=number))
             else:
@@ -156,9 +160,9 @@ class Frame:
         for name in actions:
             action = _normalize_known_action(index, name)
             if action in _ROSE:
-                lengths = walk.distances_of_moves(action)
-                words, facing = self._phrase(action, lengths[0] if lengths else None, facing)
-                yield words
+                distances = walk.distances_of_moves(action)
+                phrase, facing = self._phrase(action, distances[0] if distances else None, facing)
+                yield phrase
             else:
                 yield name
             walk.follow_action(action)
@@ -170,21 +174,20 @@ class Frame:
         direction = _ROSE.index(action)
         if self.name == COMPASS:
             return action if meters is None else f"{action} {meters} meters", direction
-        return _join_turn_and_walk(
-            _TURNS[(direction - facing) % 8], "ahead" if meters is None else f"{meters} meters ahead"
-        ), direction
+        turn, walk = _TURNS[(direction - facing) % 8], "ahead" if meters is None else f"{meters} meters ahead"
+        return _join_turn_and_walk(turn, walk), direction
 
     def _parse_phrase(self, text: str, facing: int) -> tuple[str, int | None, bool] | None:
-        """Return direction, meters (None if left out) and whether it only turns; None for other words."""
+        """Return direction, meters (None if left out) and whether the player only turns; None for other words."""
         match = (_COMPASS if self.name == COMPASS else _BODY).fullmatch(text)
-        if match is None or not text.strip(", "):
+        if match is None or not text.strip(", "):  # the body's pattern matches commas alone
             return None
         if self.name == COMPASS:
-            meters = match["meters"] or match["after"]
-            return match["way"], None if meters is None else int(meters), False
-        meters = match["meters"]
-        direction = _ROSE[(facing + _TURNS.index(match["turn"])) % 8]
-        return direction, None if meters is None else int(meters), not match["walk"]
+            direction, meters, is_turn = match["way"], match["meters"] or match["after"], False
+        else:
+            direction = _ROSE[(facing + _TURNS.index(match["turn"])) % 8]
+            meters, is_turn = match["meters"], not match["walk"]
+        return direction, None if meters is None else int(meters), is_turn
 
 
 def _join_turn_and_walk(turn: str, walk: str) -> str:

@@ -64,8 +64,8 @@ S = TypeVar("S")
 A = TypeVar("A")
 _CONTRASTS = (Contrast("frame", COMPASS, BODY, "turning with the body"),)
 LONGEST = 12  # moves of a path in a destination question, where there are too many longer paths
-_SET_LONGEST = "set longest, the most moves of a path (12, say),"
-_MANY_PATHS = 128  # places of the smallest worlds that have too many paths to count
+_SET_LONGEST_HINT = "set longest, the most moves of a path (12, say),"
+_MANY_PLACES = 128  # of the smallest worlds that have too many paths to count
 
 
 def make_map_environment(
@@ -92,10 +92,8 @@ def make_map_environment(
     """Return an environment of questions about maps.
 
     `play` receives the options as keywords. `source_options` are added to those of worlds, and `purpose` begins the
-    keys of the random streams for generated worlds. `limit` is the default and the documentation of the task parameter
-    `limit`, the number of questions about each map. A world is one item for each question, or with `is_one_item` one
-    with all questions. `takes_tokens` says whether a number of tokens can limit the prefix. For the other parameters
-    see `Items` and `Playing`; `fields` are other fields of the `Environment`.
+    keys of the random streams for generated worlds. For `ask`, `limit`, `is_one_item` and `takes_tokens` see
+    `MapItems`, for the other parameters `Items` and `Playing`; `fields` are other fields of the `Environment`.
     """
 
     def open_source(
@@ -194,11 +192,11 @@ def sample_questions_on_map(
             return [MapQuestion(prefix, cutoff, *table.pair_of_number(number), rule=rule) for number in pairs[:count]]
         try:
             sample = paths.sample_paths(count, rng, PathSelection(difficulty=difficulty, longest=longest))
-        except UsageError:  # no place is given, so the budget is the only cause
-            hint = "lower longest, the most moves of a path," if longest else _SET_LONGEST
+        except UsageError:  # of more paths than the budget
+            hint = "lower longest, the most moves of a path," if longest else _SET_LONGEST_HINT
             raise UsageError(f"map {prefix.name}: too many simple paths to draw from: {hint} or show less") from None
-        edges = [tuple(prefix.edges[number] for number in path) for path in sample]
-        return [MapQuestion(prefix, cutoff, path[0].source, path[-1].target, path) for path in edges]
+        edge_paths = [tuple(prefix.edges[number] for number in path) for path in sample]
+        return [MapQuestion(prefix, cutoff, path[0].source, path[-1].target, path) for path in edge_paths]
 
     alternating = chain.from_iterable(zip_longest(*map(sample_of_difficulty, difficulties)))
     return [question for question in alternating if question is not None][:count]
@@ -251,7 +249,7 @@ def make_question_sampler(kind: Kind) -> Ask[MapQuestion]:
         world: TextWorld | None,
     ) -> list[MapQuestion]:
         longest: int | None = options["longest"]
-        if longest is None and world is not None and len(world.places) >= _MANY_PATHS:
+        if longest is None and world is not None and len(world.places) >= _MANY_PLACES:
             longest = LONGEST
         difficulties: list[EasyOrHard] = [
             difficulty for difficulty in DIFFICULTIES if options["difficulty"] in ("both", difficulty)

@@ -52,18 +52,18 @@ from waybench.envs.textmap._prefix import published_walkthrough_text
 
 def prove(game: Minigame) -> dict[str, Json]:
     """Return whether the move is known and was walked before, the number of choices, and a random action's success."""
-    choices = len(game.actions)
-    return {"known": game.is_known, "walked": game.was_walked, "choices": choices, "chance": 1 / choices}
+    n_choices = len(game.actions)
+    return {"known": game.is_known, "walked": game.was_walked, "choices": n_choices, "chance": 1 / n_choices}
 
 
 def _event_value_metric(name: str) -> MetricFunction:
     """Return a function of a record: an event's value, None if the answer could not be read."""
 
-    def compute(record: EpisodeRecord) -> float | None:
+    def event_value(record: EpisodeRecord) -> float | None:
         value = last_event(record, name)
         return None if value is None else float(value)
 
-    return compute
+    return event_value
 
 
 def answer_success(record: EpisodeRecord) -> float:
@@ -72,7 +72,7 @@ def answer_success(record: EpisodeRecord) -> float:
 
 
 def _success_metric_if(is_known: bool) -> MetricFunction:
-    """Return a function of a record: its success if the right move is known, or new; None otherwise."""
+    """Return a function of a record: its success if the right move's `is_known` is this; None otherwise."""
     return lambda record: answer_success(record) if record.proof["known"] is is_known else None
 
 
@@ -160,12 +160,12 @@ def minigame_failure(record: EpisodeRecord) -> FailureKind:
 
 
 MOST_CHARACTERS = 100_000  # of a reply to search for an action
-_LONGEST_MORE = 100  # characters; a longer reply is not compared as a whole
+_LONGEST_EXTRA = 100  # characters beyond twice the longest action; a longer reply is not compared as a whole
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A prompt template: its beginning, and functions that write the nearby moves and the question."""
+    """A prompt template: its beginning, and functions that return the texts of nearby moves and of the question."""
 
     name: str
     opening: str
@@ -175,8 +175,8 @@ class Form:
 
 def _printed_nearby_text(moves: Sequence[Edge]) -> str:
     """Return the known moves from the current place as the paper prints them."""
-    ways = "; ".join(f"if you want to go to {move.target}, you should go {move.action}" for move in moves)
-    return f"Small local map info: {ways}.\n" if ways else ""
+    moves_text = "; ".join(f"if you want to go to {move.target}, you should go {move.action}" for move in moves)
+    return f"Small local map info: {moves_text}.\n" if moves_text else ""
 
 
 def _printed_question_text(actions: Sequence[str]) -> str:
@@ -189,8 +189,8 @@ def _printed_question_text(actions: Sequence[str]) -> str:
 
 def _plain_nearby_text(moves: Sequence[Edge]) -> str:
     """Return the known moves from the current place in our own words, as JSON."""
-    ways = [{"action": move.action, "leads_to": move.target} for move in moves]
-    return f"What is known of the ways from here: {json.dumps(ways, ensure_ascii=False) if ways else 'nothing'}\n"
+    rows = [{"action": move.action, "leads_to": move.target} for move in moves]
+    return f"What is known of the ways from here: {json.dumps(rows, ensure_ascii=False) if rows else 'nothing'}\n"
 
 
 def _plain_question_text(actions: Sequence[str]) -> str:
@@ -220,7 +220,7 @@ class MinigameWording(OneAnswerWording[Minigame, str]):
 
     def __init__(self, form: Form, *, local_map: bool, search_reply: bool) -> None:
         self.name = form.name
-        self._form, self._local_map, self._searched = form, local_map, search_reply
+        self._form, self._local_map, self._search_reply = form, local_map, search_reply
         field = Field[Minigame]
         self.rule_fields = (
             field("walkthrough", "The walkthrough up to the present.", _walkthrough_text),
@@ -247,19 +247,19 @@ class MinigameWording(OneAnswerWording[Minigame, str]):
         """
         if len(reply) > MOST_CHARACTERS:
             return Invalid(f"The reply has {len(reply)} characters; at most {MOST_CHARACTERS} are read.")
-        dashes = any("-" in plain_action(action) for action in state.instance.actions)
-        text = normalize_name(reply, dashes=dashes)
         actions = {plain_action(action): action for action in state.instance.actions}
-        is_short = len(text) <= 2 * max(map(len, actions)) + _LONGEST_MORE
-        if is_short and (action := actions.get(plain_action(text, dashes=dashes))) is not None:
+        has_dashes = any("-" in name for name in actions)
+        text = normalize_name(reply, dashes=has_dashes)
+        is_short = len(text) <= 2 * max(map(len, actions)) + _LONGEST_EXTRA
+        if is_short and (action := actions.get(plain_action(text, dashes=has_dashes))) is not None:
             return action
-        if not self._searched:
+        if not self._search_reply:
             return Invalid("The reply is none of the actions in the list.")
         longest_first = sorted(actions, key=len, reverse=True)
-        mentioned = set(re.findall(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w-])", text))
-        if len(mentioned) == 1:
-            return actions[mentioned.pop()]
-        return Invalid(f"The reply names {len(mentioned) or 'none'} of the actions in the list; name one.")
+        mentioned_names = set(re.findall(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w-])", text))
+        if len(mentioned_names) == 1:
+            return actions[mentioned_names.pop()]
+        return Invalid(f"The reply names {len(mentioned_names) or 'none'} of the actions in the list; name one.")
 
     def render(self, action: str, state: AnswerState[Minigame]) -> str:
         return action

@@ -35,10 +35,12 @@ from waybench.envs.textmap.worlds._data import DIRECTIONS, MOVING_VERBS, TextWor
 from waybench.envs.textmap.worlds._items import IDLE
 from waybench.envs.textmap.worlds._play import WorldEngine
 
-_WAYS = (*DIRECTIONS, "in", "out")
+_DIRECTIONS = (*DIRECTIONS, "in", "out")
 _WORD = re.compile(r"[a-z]{3,}")
-_COMMON = frozenset(_WORD.findall("all and for from into not off onto out over that the this through under with you"))
-_ENDS = " .,;:!?\"'`*()[]{}<>"
+_COMMON_WORDS = frozenset(
+    _WORD.findall("all and for from into not off onto out over that the this through under with you")
+)
+_PUNCTUATION = " .,;:!?\"'`*()[]{}<>"
 VERSION = 1  # of the lists of actions
 CHOICES, MOST_CHOICES = 10, 100
 
@@ -47,24 +49,28 @@ class CandidateActions(NamedTuple):
     """The candidates for a list of actions.
 
     `moves` lead away from the place, known or not; all of them are in the list. `local` has groups of other actions,
-    the most plausible first; a group is used up before the next one. `ways` has groups of directions that lead nowhere,
-    as far as is known.
+    the most plausible first; a group is used up before the next one. `directions` has groups of directions, which may
+    lead nowhere.
     """
 
     moves: Sequence[str]
     local: Sequence[Sequence[str]]
-    ways: Sequence[Sequence[str]]
+    directions: Sequence[Sequence[str]]
 
 
 def plain_action(action: str, *, dashes: bool = True) -> str:
     """Return a normalized action (`normalize_name`) without quotes and punctuation at its ends."""
-    return normalize_name(action, dashes=dashes).strip(_ENDS)
+    return normalize_name(action, dashes=dashes).strip(_PUNCTUATION)
 
 
 def draw_actions(answer: str, candidates: CandidateActions, count: int, stream: Stream) -> tuple[str, ...]:
-    """Sample about `count` candidates and the answer, in random order; half of them are moves or directions."""
+    """Sample about `count` actions with the answer among them, in random order; half are moves or directions."""
     actions = _distinct_actions((answer, *candidates.moves))
-    for groups, size in ((candidates.ways, count // 2), (candidates.local, count), (candidates.ways, count)):
+    for groups, size in (
+        (candidates.directions, count // 2),
+        (candidates.local, count),
+        (candidates.directions, count),  # if there are too few local actions
+    ):
         for group in groups:
             new_actions = [action for action in _distinct_actions((*actions, *group)) if action not in actions]
             stream.shuffle(new_actions)
@@ -75,11 +81,11 @@ def draw_actions(answer: str, candidates: CandidateActions, count: int, stream: 
 
 def _distinct_actions(actions: Iterable[str]) -> list[str]:
     """Return the first of each group of actions that differ in case, quotes or punctuation only."""
-    first: dict[str, str] = {}
+    first_actions: dict[str, str] = {}
     for action in actions:
-        first.setdefault(plain_action(action), action)
-    first.pop("", None)
-    return list(first.values())
+        first_actions.setdefault(plain_action(action), action)
+    first_actions.pop("", None)
+    return list(first_actions.values())
 
 
 def candidates_from_map(place_map: PlaceMap, step: int) -> CandidateActions:
@@ -89,53 +95,53 @@ def candidates_from_map(place_map: PlaceMap, step: int) -> CandidateActions:
     first those that mention a word of the observations at this place.
     """
     places = places_after_steps(place_map, step)[:step]  # the next step is needed to know the last place
-    here = [number for number in range(step) if places[number] == places[-1]]
-    observed_words = {word for number in here for word in _significant_words(place_map.steps[number].observation)}
+    steps_here = [number for number in range(step) if places[number] == places[-1]]
+    observed_words = {word for number in steps_here for word in _significant_words(place_map.steps[number].observation)}
     moves = [edge.action for edge in place_map.edges if edge.source == places[-1] and edge.target != places[-1]]
-    leading = {*place_map.actions, *_WAYS}
-    done_here = [
+    moving_actions = {*place_map.actions, *_DIRECTIONS}
+    actions_here = [
         normalize_action(place_map.steps[number].action)
         for number in range(1, step)
         if places[number - 1] == places[-1]
     ]
-    simple_actions = [
-        action for step in place_map.steps[1:] if _is_single_command(step) and (action := normalize_action(step.action))
-    ]
-    elsewhere = sorted({action for action in simple_actions if action not in leading})
-    mentioned = [action for action in elsewhere if _significant_words(action.partition(" ")[2]) & observed_words]
-    local = ([action for action in done_here if action not in leading], mentioned, elsewhere, IDLE)
-    return CandidateActions(moves, local, ([way for way in _WAYS if way in place_map.actions], DIRECTIONS))
+    single_commands = {normalize_action(step.action) for step in place_map.steps[1:] if _is_single_command(step)}
+    all_actions = sorted(single_commands - moving_actions - {""})
+    mentioned = [action for action in all_actions if _significant_words(action.partition(" ")[2]) & observed_words]
+    local = ([action for action in actions_here if action not in moving_actions], mentioned, all_actions, IDLE)
+    used_directions = [direction for direction in _DIRECTIONS if direction in place_map.actions]
+    return CandidateActions(moves, local, (used_directions, DIRECTIONS))
 
 
 def _significant_words(text: str) -> set[str]:
     """Return the words of a text in lower case, without the most common ones."""
-    return set(_WORD.findall(text.lower())) - _COMMON
+    return set(_WORD.findall(text.lower())) - _COMMON_WORDS
 
 
 def _is_single_command(step: WalkthroughStep) -> bool:
-    """Return whether an action is a single command that can be listed."""
+    """Return whether the action of a step is a single command, without punctuation."""
     return not set(step.action) & set(",.;:[]\"'") and step.action.isprintable()
 
 
 def candidates_from_world(world: TextWorld, steps: Sequence[WalkthroughStep]) -> CandidateActions:
     """Return the candidates in a generated world after some steps: all valid actions, and directions."""
-    play = WorldEngine(world)
-    now = play.begin().after
+    engine = WorldEngine(world)
+    now = engine.begin().after
     for step in steps[1:]:
-        now = play.act(now, step.action).after
-    ways = [way for way in world.exits if way.source == now.place]
-    dark, here = play.dark(now), play.names_of_things_here(now)
+        now = engine.act(now, step.action).after
+    exits = [exit_ for exit_ in world.exits if exit_.source == now.place]
+    closed_doors = [exit_.door for exit_ in exits if exit_.door is not None and not now.opened >> exit_.door & 1]
+    is_dark, names_here = engine.dark(now), engine.names_of_things_here(now)
     carried = [thing for number, thing in enumerate(world.things) if now.taken >> number & 1]
-    things = [] if dark else [thing for thing in world.things if thing.place == now.place and thing.name in here]
-    doing = [f"{verb} {thing.name}" for verb in ("examine", "search") for thing in things]
-    doing += [f"take {thing.name}" for thing in things if thing.portable]
-    doing += [
-        f"open {world.doors[way.door]}" for way in ways if way.door is not None and not now.opened >> way.door & 1
-    ]
-    doing += [] if dark else [f"examine {thing.name}" for thing in carried]
+    seen_things = [thing for thing in world.things if thing.place == now.place and thing.name in names_here]
+    if is_dark:
+        carried, seen_things = [], []
+    actions = [f"{verb} {thing.name}" for verb in ("examine", "search") for thing in seen_things]
+    actions += [f"take {thing.name}" for thing in seen_things if thing.portable]
+    actions += [f"open {world.doors[door]}" for door in closed_doors]
+    actions += [f"examine {thing.name}" for thing in carried]
     if world.lamp >= 0 and now.taken >> world.lamp & 1:
-        doing.append(f"{'extinguish' if now.lit else 'light'} {world.things[world.lamp].name}")
-    return CandidateActions([way.action for way in ways], (doing, IDLE), (DIRECTIONS,))
+        actions.append(f"{'extinguish' if now.lit else 'light'} {world.things[world.lamp].name}")
+    return CandidateActions([exit_.action for exit_ in exits], (actions, IDLE), (DIRECTIONS,))
 
 
 Moves = Literal["all", "known"]
@@ -180,8 +186,8 @@ class Minigame(MapInstance):
 
 def outgoing_moves(game: Minigame) -> list[Edge]:
     """Return all moves that lead away from the current place, known or not."""
-    here = game.move.source
-    return [edge for edge in game.map.edges if edge.source == here and edge.target != here]
+    current_place = game.move.source
+    return [edge for edge in game.map.edges if edge.source == current_place and edge.target != current_place]
 
 
 def sample_minigames(
@@ -201,9 +207,9 @@ def sample_minigames(
     fewer minigames is a prefix of a larger one. `cutoff`, the last step to predict, is at most 70 for a published map,
     which has no positions after that.
     """
-    last = min(cutoff, place_map.last_step)
-    places = _places_if_known(place_map, last)
-    steps = [step for step in range(1, last + 1) if places and places[step] != places[step - 1]]
+    last_step = min(cutoff, place_map.last_step)
+    places = _places_if_known(place_map, last_step)
+    steps = [step for step in range(1, last_step + 1) if places and places[step] != places[step - 1]]
     stream.shuffle(steps)
     games: list[Minigame] = []
     for step in steps:
@@ -230,8 +236,9 @@ def move_at(place_map: PlaceMap, step: int) -> Edge | None:
     places = _places_if_known(place_map, step)
     if not places or places[step] == places[step - 1]:
         return None
-    ends = (places[step - 1], places[step], normalize_action(place_map.steps[step].action))
-    return next((edge for edge in place_map.edges if edge[:3] == ends and plain_action(edge.action)), None)
+    move = (places[step - 1], places[step], normalize_action(place_map.steps[step].action))
+    # An action of punctuation alone cannot be chosen from a list.
+    return next((edge for edge in place_map.edges if edge[:3] == move and plain_action(edge.action)), None)
 
 
 def draw_valid_actions(
@@ -261,15 +268,15 @@ def decode_minigame(data: Json) -> Minigame:
     return Minigame(truncate_map(place_map, step - 1), step - 1, move, tuple(actions))
 
 
-def _check_actions(actions: list[str] | tuple[str, ...], move: Edge) -> None:
-    """Raise a DataError unless the list of actions is long enough, without duplicates, and has the right one."""
+def _check_actions(actions: Sequence[str], move: Edge) -> None:
+    """Raise a DataError unless there are enough valid, distinct actions, with the right one among them."""
     if not 2 <= len(actions) <= MOST_CHOICES:
         raise DataError(f"actions: {len(actions)} of them; give from 2 to {MOST_CHOICES}")
-    invalid = next(
-        (action for action in actions if not action.isprintable() or not 1 <= len(action) <= LONGEST_NAME), None
-    )
-    if invalid is not None:
-        raise DataError(f"actions: {invalid[:40]!a} is not an action on one line with 1 to {LONGEST_NAME} characters")
+    for action in actions:
+        if not action.isprintable() or not 1 <= len(action) <= LONGEST_NAME:
+            raise DataError(
+                f"actions: {action[:40]!a} is not an action on one line with 1 to {LONGEST_NAME} characters"
+            )
     plain_actions = {plain_action(action) for action in actions}
     if len(plain_actions) < len(actions) or "" in plain_actions:
         raise DataError("actions: two of them are the same but for case, blanks and punctuation, or one is empty")
@@ -322,28 +329,27 @@ def oracle(state: AnswerState[Minigame], rng: Stream) -> str:
 
 
 def explorer(state: AnswerState[Minigame], rng: Stream) -> str:
-    """Choose a move not yet made from here; among several, first one that the observations here mention."""
+    """Choose a move not yet made from the current place, preferably one that the observations there mention."""
     game = state.instance
-    moves = [action for action in game.actions if action in _WAYS or action.split()[0] in MOVING_VERBS]
+    moves = [action for action in game.actions if action in _DIRECTIONS or action.split()[0] in MOVING_VERBS]
     places = game.places
-    here = [number for number, place in enumerate(places) if place == places[-1]]
-    observations = " ".join(game.map.steps[number].observation.lower() for number in here)
-    tried_actions = {normalize_action(game.map.steps[number + 1].action) for number in here[:-1]} | {
-        edge.action for edge in game.nearby_moves
-    }
+    steps_here = [number for number, place in enumerate(places) if place == places[-1]]
+    observations = " ".join(game.map.steps[number].observation.lower() for number in steps_here)
+    tried_actions = {normalize_action(game.map.steps[number + 1].action) for number in steps_here[:-1]}
+    tried_actions |= {edge.action for edge in game.nearby_moves}
     return min(moves or game.actions, key=lambda action: (action in tried_actions, action not in observations))
 
 
 def reverse(state: AnswerState[Minigame], rng: Stream) -> str:
     """Choose the opposite of the last move; if it is not listed, choose like `explorer`."""
-    back = opposite_action(_last_move(state.instance))
-    return back if back in state.instance.actions else explorer(state, rng)
+    opposite = opposite_action(_last_move(state.instance))
+    return opposite if opposite in state.instance.actions else explorer(state, rng)
 
 
 def straight(state: AnswerState[Minigame], rng: Stream) -> str:
     """Repeat the last move; if it is not listed, choose like `explorer`."""
-    last = _last_move(state.instance)
-    return last if last in state.instance.actions else explorer(state, rng)
+    last_move = _last_move(state.instance)
+    return last_move if last_move in state.instance.actions else explorer(state, rng)
 
 
 def nearby(state: AnswerState[Minigame], rng: Stream) -> str:
@@ -366,5 +372,7 @@ PLAYERS: Mapping[str, Player[AnswerState[Minigame], str]] = {
 def _last_move(game: Minigame) -> str:
     """Return the action of the last step that led to another place; "" if there is none."""
     places = game.places
-    moved = (number for number in range(game.cutoff, 0, -1) if places[number] != places[number - 1])
-    return next((normalize_action(game.map.steps[number].action) for number in moved), "")
+    for number in range(game.cutoff, 0, -1):
+        if places[number] != places[number - 1]:
+            return normalize_action(game.map.steps[number].action)
+    return ""

@@ -27,7 +27,7 @@ BUDGET = 100_000_000  # paths; a few seconds, and forty times the number of the 
 BLOCK = 1 << 12  # most paths in one block
 BLOCK_MOVES = 1 << 16  # most moves in one block, unless one path can have more
 _KINDS: dict[EasyOrHard | None, int] = {None: -1, "easy": 0, "hard": 1}
-_FAR = 1 << 14  # more moves than any path has; the sum of two is below 2**16
+_INFINITE = 1 << 14  # more moves than any path has; the sum of two is below 2**16
 
 
 def enumerate_simple_paths(
@@ -82,8 +82,8 @@ def enumerate_simple_paths(
         The number of paths written, or `OVER`. The enumeration is complete when the start place in `state` is beyond
         `last`.
     """
-    source, depth, visited, matched, picked = state[0], state[1], state[2], state[3], state[4]
-    room, picking, counting = starts.size - 1, ranks.size > 0, pairs.size > 0
+    source, depth, n_visited, n_matched, n_written = state[0], state[1], state[2], state[3], state[4]
+    room, has_ranks, counts_pairs = starts.size - 1, ranks.size > 0, pairs.size > 0
     path_count, move_count = 0, 0
     while True:
         if depth < 0:
@@ -105,41 +105,41 @@ def enumerate_simple_paths(
         is_hard = hard_prefix[depth] | hard[cursor]
         if on_path[head] or (is_hard and kind == 0):
             continue
-        visited += 1
-        if visited > budget:
+        n_visited += 1
+        if n_visited > budget:
             return OVER
         length = depth + 1
-        matches = kind < 0 or is_hard == kind
-        if matches:
-            if counting:
+        is_written = False
+        if kind < 0 or is_hard == kind:
+            if counts_pairs:
                 pairs[source, head] += 1
             lengths[is_hard, length] += 1
-            matches = room > 0 and (not picking or ranks[picked] == matched)
-            matched += 1
-        if matches:
+            is_written = room > 0 and (not has_ranks or ranks[n_written] == n_matched)
+            n_matched += 1
+        if is_written:
             starts[path_count] = move_count
             for step in range(length):
                 path_moves[move_count + step] = moves[cursors[step] - 1]
             move_count += length
             path_count += 1
-            picked += 1
+            n_written += 1
             starts[path_count] = move_count
         if length < longest:
             depth = length
             nodes[depth], cursors[depth], hard_prefix[depth], on_path[head] = head, first[head], is_hard, 1
-        if matches:
-            if picking and picked == ranks.size:
+        if is_written:
+            if has_ranks and n_written == ranks.size:
                 source = last + 1  # all ranks are written
                 break
-            if path_count == room or move_count + on_path.size > path_moves.size:
+            if path_count == room or move_count + on_path.size > path_moves.size:  # the next path might not fit
                 break
-    state[0], state[1], state[2], state[3], state[4] = source, depth, visited, matched, picked
+    state[0], state[1], state[2], state[3], state[4] = source, depth, n_visited, n_matched, n_written
     return path_count
 
 
 @dataclass(frozen=True, slots=True)
 class PathSelection:
-    """A selection of paths, by default all: of a difficulty at the cutoff of `Paths`, of at most `longest` moves."""
+    """A selection of paths: of a difficulty at the cutoff of `Paths`, and of at most `longest` moves; None for any."""
 
     difficulty: EasyOrHard | None = None
     longest: int | None = None
@@ -202,7 +202,7 @@ class Paths:
         cutoff: Last step that is shown; only moves that are answerable by then are used. None for all moves; a path is
             then easy if all its moves are made at some step.
         rule: How labels are derived from steps.
-        budget: Most paths to enumerate in one call, whether they match the choice or not.
+        budget: Most paths to enumerate in one call, whether they match the selection or not.
     """
 
     def __init__(
@@ -212,23 +212,23 @@ class Paths:
         labels = [edge_labels(edge) for edge in place_map.edges]
         bound = NEVER if cutoff is None else cutoff
         hard = np.array([not is_reached(label.easy_from(rule), bound) for label in labels], dtype=np.uint8)
-        edges, places = place_map.edges, {place: number for number, place in enumerate(place_map.places)}
-        sources = [places[edge.source] for edge in edges]
-        usable = [
+        edges, numbers = place_map.edges, {place: number for number, place in enumerate(place_map.places)}
+        sources = [numbers[edge.source] for edge in edges]
+        usable_edges = [
             number
             for number, label in enumerate(labels)
             if cutoff is None or is_reached(label.answerable_from(rule), cutoff)
         ]
-        usable.sort(key=lambda number: sources[number])
-        degrees = np.bincount([sources[number] for number in usable], minlength=len(places))
-        moves = np.array(usable, dtype=np.int64)
-        heads = np.array([places[edges[number].target] for number in usable], dtype=np.int64)
+        usable_edges.sort(key=lambda number: sources[number])
+        degrees = np.bincount([sources[number] for number in usable_edges], minlength=len(numbers))
+        moves = np.array(usable_edges, dtype=np.int64)
+        heads = np.array([numbers[edges[number].target] for number in usable_edges], dtype=np.int64)
         first = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
         self._graph = _Graph(first, heads, moves, hard[moves])
 
-    def count_paths(self, choice: PathSelection = ALL) -> PathCounts:
-        """Count paths."""
-        search = self._start_search(choice)
+    def count_paths(self, selection: PathSelection = ALL) -> PathCounts:
+        """Count the selected paths."""
+        search = self._start_search(selection)
         search.pairs = np.zeros((len(self._map.places),) * 2, dtype=np.int64)
         search.find_next_block()
         return PathCounts(search.pairs, search.lengths)
@@ -249,23 +249,24 @@ class Paths:
         Raises:
             UsageError: If there are more paths than the budget.
         """
-        counting = self._start_search(selection)
-        counting.find_next_block()
-        ranks = stream.distinct(int(counting.lengths.sum()), count)
-        ordered = np.sort(np.array(ranks, dtype=np.int64))
+        counting_search = self._start_search(selection)
+        counting_search.find_next_block()
+        ranks = stream.distinct(int(counting_search.lengths.sum()), count)
         if not ranks:
             return []
         search = self._start_search(selection, writes=True)
-        search.ranks = ordered
+        search.ranks = np.sort(np.array(ranks, dtype=np.int64))
         paths = [tuple(path.tolist()) for block in search.blocks() for path in block]
-        return [paths[position] for position in np.searchsorted(ordered, ranks)]
+        return [paths[position] for position in np.searchsorted(search.ranks, ranks)]
 
-    def _start_search(self, choice: PathSelection, *, writes: bool = False) -> "_Search":
+    def _start_search(self, selection: PathSelection, *, writes: bool = False) -> "_Search":
         """Return a new enumeration of the selected paths, which keeps their moves only if `writes`."""
-        return _Search(self._map.name, self._graph, choice, self._budget, writes)
+        return _Search(self._map.name, self._graph, selection, self._budget, writes)
 
 
 class _Graph(NamedTuple):
+    """The usable moves by start; see the first arguments of `enumerate_simple_paths`."""
+
     first: Ints
     heads: Ints
     moves: Ints
@@ -281,11 +282,12 @@ class _Search:
         ranks: Ranks of the paths to write, in ascending order; empty for all.
     """
 
-    def __init__(self, name: str, graph: _Graph, choice: PathSelection, budget: int, writes: bool) -> None:
+    def __init__(self, name: str, graph: _Graph, selection: PathSelection, budget: int, writes: bool) -> None:
         self._name, self._graph, self._budget = name, graph, budget
         size = len(graph.first) - 1
         self._last = size - 1
-        self._query = self._last, _KINDS[choice.difficulty], size if choice.longest is None else choice.longest
+        longest = size if selection.longest is None else selection.longest
+        self._query = self._last, _KINDS[selection.difficulty], longest
         self._state = np.array([-1, -1, 0, 0, 0], dtype=np.int64)
         self._nodes, self._cursors = np.zeros(size + 1, dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
         self._hard_prefix, self._on_path = np.zeros(size + 1, dtype=np.uint8), np.zeros(size, dtype=np.uint8)
@@ -343,25 +345,18 @@ class Routes:
         self._places = place_map.places
         self._number = {place: number for number, place in enumerate(place_map.places)}
         size = len(place_map.places)
-        moves: dict[tuple[int, int], tuple[int, ...]] = {}  # the least labels of the moves from one place to another
-        walked: set[tuple[int, int]] = set()
-        for edge in place_map.edges:
-            ends, labels_of_edge = (self._number[edge.source], self._number[edge.target]), edge_labels(edge)
-            moves[ends] = tuple(map(min, moves[ends], labels_of_edge)) if ends in moves else labels_of_edge
-            if edge.forward < NEVER:
-                walked.add(ends)
         labels: _Table = np.full((len(Labels._fields), size, size), NEVER, dtype=np.uint16)
-        lengths: _Table = np.full((2, size, size), _FAR, dtype=np.uint16)  # using all moves; only moves that are made
-        for table, ends in ((lengths[0], moves), (lengths[1], walked)):
-            sources, targets = zip(*ends, strict=True) if ends else ((), ())
-            table[list(sources), list(targets)] = 1
-        if moves:
-            sources, targets = zip(*moves, strict=True)
-            labels[:, sources, targets] = np.array(list(moves.values())).T
-        for table, joined in ((labels, np.maximum), (lengths, np.add)):
+        lengths: _Table = np.full((2, size, size), _INFINITE, dtype=np.uint16)  # by all moves; by moves that are made
+        for edge in place_map.edges:
+            source, target = self._number[edge.source], self._number[edge.target]
+            labels[:, source, target] = np.minimum(labels[:, source, target], edge_labels(edge))
+            lengths[0, source, target] = 1
+            if edge.forward < NEVER:
+                lengths[1, source, target] = 1
+        for table, join in ((labels, np.maximum), (lengths, np.add)):
             candidates = np.empty_like(table)
             for through in range(size):
-                joined(table[:, :, through, None], table[:, None, through, :], out=candidates)
+                join(table[:, :, through, None], table[:, None, through, :], out=candidates)
                 np.minimum(table, candidates, out=table)
         self._labels, self._lengths = labels, lengths
 
@@ -372,12 +367,12 @@ class Routes:
     def shortest(self, source: str, target: str) -> int | None:
         """Return the number of moves of a shortest path between two different places; None if there is no path."""
         length = int(self._lengths[0, self._number[source], self._number[target]])
-        return length if length < _FAR else None
+        return length if length < _INFINITE else None
 
     def has_walked_shortest_path(self, source: str, target: str) -> bool:
         """Return whether some shortest path between two different places has only moves that are made."""
         shortest, shortest_walked = self._lengths[:, self._number[source], self._number[target]].tolist()
-        return shortest_walked == shortest < _FAR
+        return shortest_walked == shortest < _INFINITE
 
     def difficulty(self, source: str, target: str, cutoff: int, rule: Rule = "released") -> EasyOrHard | None:
         """Return the difficulty of finding a route between two different places; see `Labels.difficulty`."""
@@ -390,13 +385,13 @@ class Routes:
 
         The same as `difficulty` of each pair, for all pairs at once; `pair_of_number` returns the pair of a number.
         """
-        which, last = Labels(*range(len(Labels._fields))), min(cutoff, NEVER - 1)
-        walked: Masks = self._lengths[1] == self._lengths[0]
-        is_easy: Masks = self._labels[which.easy_from(rule)] <= last if rule == "released" else walked
-        wanted: Masks = self._labels[which.answerable_from(rule)] <= last
-        wanted &= is_easy if difficulty == "easy" else ~is_easy
-        np.fill_diagonal(wanted, val=False)
-        return np.flatnonzero(wanted).tolist()
+        label_index, last = Labels(*range(len(Labels._fields))), min(cutoff, NEVER - 1)
+        is_walked: Masks = self._lengths[1] == self._lengths[0]
+        is_easy: Masks = self._labels[label_index.easy_from(rule)] <= last if rule == "released" else is_walked
+        matches: Masks = self._labels[label_index.answerable_from(rule)] <= last
+        matches &= is_easy if difficulty == "easy" else ~is_easy
+        np.fill_diagonal(matches, val=False)
+        return np.flatnonzero(matches).tolist()
 
     def pair_of_number(self, number: int) -> tuple[str, str]:
         """Return the pair (source, target) of a number."""

@@ -17,7 +17,7 @@ _ENDINGS = {"walkthrough": "walkthrough", "all_pairs": "all_pairs.jsonl", "all2a
 
 
 class DestinationQuestion(NamedTuple):
-    """Where do these moves lead? There is one question for each simple path.
+    """The question where given moves lead; there is one for each simple path.
 
     `shortest` is the number of moves of a shortest path between the same places, on the whole map.
     """
@@ -49,7 +49,7 @@ class DestinationQuestion(NamedTuple):
 
 
 class RouteQuestion(NamedTuple):
-    """Which moves lead from one place to another? There is one question for each ordered pair of different places.
+    """The question which moves lead from one place to another; there is one for each ordered pair of places.
 
     `num_paths` counts simple paths. `shortest` is the number of moves of a shortest path on the whole map; None if
     there is none. `walked` says whether some shortest path has only moves that are made in the labelled part of the
@@ -84,8 +84,8 @@ def destination_questions(place_map: PlaceMap) -> Iterator[DestinationQuestion]:
             moves = tuple(edges[number] for number in numbers)
             shortest = table.shortest(moves[0].source, moves[-1].target)
             assert shortest is not None, "the path itself is a way"
-            published = f"[{', '.join(texts[number] for number in numbers)}]"  # the same separator as `json.dumps`
-            yield DestinationQuestion(_sha256_hex(published), moves, shortest, Labels(*labels))
+            path_json = f"[{', '.join(texts[number] for number in numbers)}]"  # the same separator as `json.dumps`
+            yield DestinationQuestion(_sha256_hex(path_json), moves, shortest, Labels(*labels))
 
 
 def route_questions(place_map: PlaceMap) -> Iterator[RouteQuestion]:
@@ -97,10 +97,10 @@ def route_questions(place_map: PlaceMap) -> Iterator[RouteQuestion]:
     for source, row in zip(place_map.places, counts, strict=True):
         for target, count in zip(place_map.places, row.tolist(), strict=True):
             if source != target:
-                identity = _sha256_hex(json.dumps({"dst_node": target, "src_node": source}))
+                question_id = _sha256_hex(json.dumps({"dst_node": target, "src_node": source}))
                 shortest, labels = table.shortest(source, target), table.labels(source, target)
                 walked = table.has_walked_shortest_path(source, target)
-                yield RouteQuestion(identity, source, target, count, shortest, labels, walked)
+                yield RouteQuestion(question_id, source, target, count, shortest, labels, walked)
 
 
 def _sha256_hex(text: str) -> str:
@@ -132,13 +132,13 @@ def count_questions(place_map: PlaceMap, cutoff: int, rule: Rule) -> Counts:
     from waybench.envs.textmap._paths import Paths
 
     edges = [edge for edge in place_map.edges if is_reached(edge_labels(edge).answerable_from(rule), cutoff)]
-    tally = Paths(place_map, cutoff, rule).count_paths()
-    easy, hard = tally.lengths.sum(axis=1).tolist()
-    routes: Counter[EasyOrHard | None] = Counter(
-        question.difficulty(cutoff, rule) for question in route_questions(place_map)
-    )
+    path_counts = Paths(place_map, cutoff, rule).count_paths()
+    easy, hard = path_counts.lengths.sum(axis=1).tolist()
+    routes = Counter(question.difficulty(cutoff, rule) for question in route_questions(place_map))
     places = {place for edge in edges for place in (edge.source, edge.target)}
-    return Counts(len(places), len(edges), tally.average_length, cutoff, easy, hard, routes["easy"], routes["hard"])
+    return Counts(
+        len(places), len(edges), path_counts.average_length, cutoff, easy, hard, routes["easy"], routes["hard"]
+    )
 
 
 class Shares(NamedTuple):
@@ -178,27 +178,33 @@ def write_map(
     Raises:
         UsageError: If a file cannot be written.
     """
-    write = _FileWriter(folder, place_map.name)
-    write.write_text("walkthrough", walkthrough_text(place_map.steps))
-    write.write_json("locations", place_map.places)
-    write.write_json("actions", place_map.actions)
-    write.write_json("edges", [_edge_record(edge) for edge in place_map.edges])
+    writer = _FileWriter(folder, place_map.name)
+    writer.write_text("walkthrough", [walkthrough_text(place_map.steps)])
+    writer.write_json("locations", place_map.places)
+    writer.write_json("actions", place_map.actions)
+    writer.write_json(
+        "edges",
+        [
+            {"src_node": edge.source, "dst_node": edge.target, "action": edge.action, **_step_record(edge)}
+            for edge in place_map.edges
+        ],
+    )
     if codes is not None:
-        write.write_json("anno2code", {name: list(ids) for name, ids in codes.items()})
-        write.write_json("code2anno", {code: name for name, ids in codes.items() for code in ids})
-    return _write_questions(write, place_map, most_paths)
+        writer.write_json("anno2code", {name: list(ids) for name, ids in codes.items()})
+        writer.write_json("code2anno", {code: name for name, ids in codes.items() for code in ids})
+    return _write_questions(writer, place_map, most_paths)
 
 
-def _write_questions(write: "_FileWriter", place_map: PlaceMap, most_paths: int) -> WriteResult:
+def _write_questions(writer: "_FileWriter", place_map: PlaceMap, most_paths: int) -> WriteResult:
     """Write the questions of all pairs of places and, up to `most_paths`, of all simple paths."""
     from waybench.envs.textmap._paths import BUDGET, Paths
 
     try:
         easy, hard = Paths(place_map).count_paths().lengths.sum(axis=1).tolist()
     except UsageError:
-        why = f"not written: there are more than {BUDGET:,} simple paths; label fewer steps for a smaller map"
-        left_out = tuple(f"{write.path_of_kind(kind).name} {why}" for kind in ("all_pairs", "all2all"))
-        return WriteResult(tuple(write.paths), left_out, None, None)
+        reason = f"not written: there are more than {BUDGET:,} simple paths; label fewer steps for a smaller map"
+        left_out = tuple(f"{writer.path_of_kind(kind).name} {reason}" for kind in ("all_pairs", "all2all"))
+        return WriteResult(tuple(writer.paths), left_out, None, None)
     difficulties: Counter[str | None] = Counter()
 
     def pair_record_lines() -> Iterator[str]:
@@ -206,40 +212,34 @@ def _write_questions(write: "_FileWriter", place_map: PlaceMap, most_paths: int)
         for question in route_questions(place_map):
             difficulties[question.difficulty(place_map.last_step)] += 1
             ends: dict[str, Json] = {"src_node": question.source, "dst_node": question.target}
-            yield json.dumps(
-                {**ends, "num_paths": question.num_paths, "id": question.id, **_label_record(question.labels)}
-            )
+            record = {**ends, "num_paths": question.num_paths, "id": question.id, **_label_record(question.labels)}
+            yield f"{json.dumps(record)}\n"
 
-    write.write_lines("all_pairs", pair_record_lines())
+    writer.write_text("all_pairs", pair_record_lines())
     left_out = ()
     if easy + hard <= most_paths:
-        write.write_lines("all2all", _path_record_lines(place_map))
+        writer.write_text("all2all", _path_record_lines(place_map))
     else:
         left_out = (
-            f"{write.path_of_kind('all2all').name} not written: it would have {easy + hard:,} lines, one for each "
+            f"{writer.path_of_kind('all2all').name} not written: it would have {easy + hard:,} lines, one for each "
             f"simple path; the limit is {most_paths:,}",
         )
     return WriteResult(
-        tuple(write.paths), left_out, Shares(easy, hard), Shares(difficulties["easy"], difficulties["hard"])
+        tuple(writer.paths), left_out, Shares(easy, hard), Shares(difficulties["easy"], difficulties["hard"])
     )
 
 
 def _path_record_lines(place_map: PlaceMap) -> Iterator[str]:
     """Yield one line for each simple path; the text of each move is computed once."""
-    moves = {
+    move_texts = {
         edge: json.dumps({"prev_node": edge.source, "node": edge.target, "action": edge.action, **_step_record(edge)})
         for edge in place_map.edges
     }
     for question in destination_questions(place_map):
         ends = {"src_node": question.source, "dst_node": question.target, "diff_shortest": question.diff_shortest}
-        tail = {"step_count": question.step_count, "id": question.id, **_label_record(question.labels)}
-        details = ", ".join(moves[edge] for edge in question.edges)
-        yield f'{json.dumps(ends)[:-1]}, "path_details": [{details}], {json.dumps(tail)[1:]}'
-
-
-def _edge_record(edge: Edge) -> dict[str, Json]:
-    """Return a move as a record of the published file of edges."""
-    return {"src_node": edge.source, "dst_node": edge.target, "action": edge.action, **_step_record(edge)}
+        last_fields = {"step_count": question.step_count, "id": question.id, **_label_record(question.labels)}
+        details = ", ".join(move_texts[edge] for edge in question.edges)
+        yield f'{json.dumps(ends)[:-1]}, "path_details": [{details}], {json.dumps(last_fields)[1:]}\n'
 
 
 def _step_record(edge: Edge) -> dict[str, Json]:
@@ -276,16 +276,11 @@ class _FileWriter:
         return self._folder / f"{self._name}.{_ENDINGS.get(kind, f'{kind}.json')}"
 
     def write_json(self, kind: str, value: Json) -> None:
-        self.write_text(kind, json.dumps(value, indent=4) + "\n")
+        """Write a value as indented JSON."""
+        self.write_text(kind, [json.dumps(value, indent=4) + "\n"])
 
-    def write_lines(self, kind: str, lines: Iterable[str]) -> None:
-        self._write_parts(kind, (f"{line}\n" for line in lines))
-
-    def write_text(self, kind: str, text: str) -> None:
-        self._write_parts(kind, [text])
-
-    def _write_parts(self, kind: str, texts: Iterable[str]) -> None:
-        """Write the parts of a file's text; a UsageError if that fails."""
+    def write_text(self, kind: str, texts: Iterable[str]) -> None:
+        """Write the parts of a text as they come; a UsageError if that fails."""
         path = self.path_of_kind(kind)
         unfinished = path.with_name(f"{path.name}.part")
         try:

@@ -50,9 +50,9 @@ from waybench.envs.textmap.worlds._data import DIRECTIONS
 class PromptTemplate:
     """A prompt template. The texts have placeholders such as {source}, {target} and {walkthrough}.
 
-    `opening` is the beginning of all questions. `keys` are those that the answer must have. `lists` is the format of
-    lists: "python", "json", or "bare", without quotes and brackets. `lead` is the end of the prompt that the answer
-    continues.
+    `opening` is the beginning of all questions. `keys` are the keys of a move in the answer. `lists` is the format of
+    lists: "python", "json", or "bare", without quotes and brackets. `lead` is the end of the prompt, with the beginning
+    of the answer; empty if the answer has its own.
     """
 
     name: str
@@ -208,8 +208,8 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
         beginning = _cached_opening_text(
             place_map, cutoff, self._template, self._observations, self._lists, self._frame
         )
-        end = beginning[len(beginning.rstrip("\n")) :]  # the note is a paragraph like those before it
-        return f"{beginning}{self._note}{end}" if self._note else beginning
+        line_breaks = beginning[len(beginning.rstrip("\n")) :]  # the note is a paragraph like those before it
+        return f"{beginning}{self._note}{line_breaks}" if self._note else beginning
 
     def rules(self, instance: MapQuestion) -> str:
         return self.opening_text(instance.map, instance.cutoff) + self._question_text(instance)
@@ -243,11 +243,12 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
         return tuple(hop._replace(action=game_action(hop.action)) for hop in hops)
 
     def render(self, action: Trajectory, state: AnswerState[MapQuestion]) -> str:
-        """Return a trajectory as JSON, which is also a Python literal, as a continuation of the prompt's lead."""
-        keys, rows = self._template.keys, self._json_rows(action, state)
+        """Return a trajectory as JSON, which is also a Python literal; it continues the prompt's lead, if any."""
         # The published parser would take a bracket in a name for the end of the list.
-        inside = json.dumps(rows, ensure_ascii=False)[1:-1].replace("]", "\\u005d")
-        return inside.removeprefix(f'{{"{keys.before}":') + "]" if self._template.lead else f"[{inside}]"
+        elements = json.dumps(self._json_rows(action, state), ensure_ascii=False)[1:-1].replace("]", "\\u005d")
+        if not self._template.lead:
+            return f"[{elements}]"
+        return elements.removeprefix(f'{{"{self._template.keys.before}":') + "]"
 
     def tools(self, state: AnswerState[MapQuestion]) -> tuple[ActionTool, ...]:
         return (self._tool,)
@@ -300,15 +301,16 @@ def _names_in_frame(names: PromptNames, frame: Frame | None) -> PromptNames:
 
 def _visible_walkthrough_text(place_map: PlaceMap, cutoff: int, observations: str, frame: Frame | None) -> str:
     """Return the steps up to the cutoff: with their observations, or in a frame with names of places."""
-    steps, last = place_map.steps, min(cutoff, place_map.last_step)
+    steps, last_step = place_map.steps, min(cutoff, place_map.last_step)
     if frame is not None:
-        steps = frame.walkthrough_in_frame(place_map, last)
+        steps = frame.walkthrough_in_frame(place_map, last_step)
     elif observations != "full":
-        steps = steps_with_place_names(place_map, last)
+        steps = steps_with_place_names(place_map, last_step)
     return published_walkthrough_text(steps, cutoff)
 
 
 def prompt_names(place_map: PlaceMap, cutoff: int, lists: str) -> PromptNames:
     """Return the names in a prompt: all of the map, or with `lists` "seen" those known from the prefix, if any."""
-    names = seen_names(place_map, cutoff) if lists == "seen" else all_names(place_map)
-    return names if names.places else all_names(place_map)
+    if lists == "seen" and (names := seen_names(place_map, cutoff)).places:
+        return names
+    return all_names(place_map)
