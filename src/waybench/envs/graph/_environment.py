@@ -63,63 +63,64 @@ from waybench.envs.graph._game import (
     question_text,
 )
 
-_SPACE, _CHAIN, _MARGIN = 64, 26, 40  # pixels: between nodes of a way, in a dead end, around
+_PATH_SPACE, _CHAIN_SPACE, _MARGIN = 64, 26, 40  # pixels: between nodes of a path, in a dead end, around
 
 
 def _node_positions(distance: int) -> list[Point]:
     """Return the positions of a component's nodes: the two paths above each other, their dead ends outwards."""
-    top, bottom = _MARGIN + CHAIN * _CHAIN, _MARGIN + CHAIN * _CHAIN + _SPACE
-    ways: list[Point] = [(_MARGIN + _SPACE * step, y) for y in (top, bottom) for step in range(distance + 1)]
+    top = _MARGIN + CHAIN * _CHAIN_SPACE
+    bottom = top + _PATH_SPACE
     # In the order of `make_component`.
-    ends = [(x, y + (step if y == bottom else -step) * _CHAIN) for x, y in ways for step in range(1, CHAIN + 1)]
-    return [*ways, *ends]
+    path_points: list[Point] = [
+        (_MARGIN + _PATH_SPACE * step, y) for y in (top, bottom) for step in range(distance + 1)
+    ]
+    chain_points = [
+        (x, y + (step if y == bottom else -step) * _CHAIN_SPACE) for x, y in path_points for step in range(1, CHAIN + 1)
+    ]
+    return [*path_points, *chain_points]
 
 
 def scene(question: GraphQuestion, turns: Sequence[TurnRecord]) -> Scene:
-    """Draw the component of the start; the names of a path that lead out of it are not drawn."""
-    shape, graph, positions = make_component(question.distance), graph_of(question), _node_positions(question.distance)
-    number = {name: node for node, name in enumerate(graph.names[: shape.nodes])}
+    """Return a drawing of the start's component with the answer, without the answer's nodes in other components."""
+    component, positions = make_component(question.distance), _node_positions(question.distance)
+    names = graph_of(question).names[: component.nodes]
+    nodes_by_name = {name: node for node, name in enumerate(names)}
 
     def svg_lines(pairs: Iterable[Sequence[int]]) -> list[str]:
         """Return the SVG path data of the lines between pairs of nodes."""
         return [line([positions[start], positions[end]]) for start, end in pairs]
 
     answer = GraphGame().decode(turns[-1].carried_out) if turns and turns[-1].carried_out is not None else ()
-    names = [number.get(name) for name in answer] if isinstance(answer, tuple) else []
-    steps = [(a, b) for a, b in pairwise(names) if a is not None and b is not None]
-    edges = [step for step in steps if step[1] in shape.neighbours[step[0]]]
-    start, (goal_x, goal_y) = shape.shortest[0], positions[shape.shortest[-1]]
-    ways = 2 * question.distance + 2
-    labels = [
-        (x, y + 18 if node <= question.distance else y - 8, graph.names[node])
-        for node, (x, y) in enumerate(positions[:ways])
+    answered_nodes = [nodes_by_name.get(name) for name in answer] if isinstance(answer, tuple) else []
+    steps = [(node, next_) for node, next_ in pairwise(answered_nodes) if node is not None and next_ is not None]
+    right_steps = [(node, next_node) for node, next_node in steps if next_node in component.neighbours[node]]
+    wrong_steps = [step for step in steps if step not in right_steps]
+    start, (goal_x, goal_y) = component.shortest[0], positions[component.shortest[-1]]
+    n_path_nodes = 2 * question.distance + 2
+    labels = [  # below the upper path, above the lower one
+        (x, y + 18 if node <= question.distance else y - 8, names[node])
+        for node, (x, y) in enumerate(positions[:n_path_nodes])
     ]
-    shortest = svg_lines(pairwise(shape.shortest)) if question.reachable else []
+    shortest = svg_lines(pairwise(component.shortest)) if question.reachable else []
     parts = [
         path("textmap-shortest reference", "#e69f00", 9, shortest, 'stroke-opacity="0.55"'),
-        path("textmap-edge", "#8a8f98", 1.5, svg_lines(shape.edges)),
-        path("textmap-way", "#0072b2", 3.5, svg_lines(edges)),
-        path(
-            "textmap-wrong",
-            "#d55e00",
-            2.5,
-            svg_lines(step for step in steps if step not in edges),
-            'stroke-dasharray="5 4"',
-        ),
+        path("textmap-edge", "#8a8f98", 1.5, svg_lines(component.edges)),
+        path("textmap-way", "#0072b2", 3.5, svg_lines(right_steps)),
+        path("textmap-wrong", "#d55e00", 2.5, svg_lines(wrong_steps), 'stroke-dasharray="5 4"'),
         *(circle("textmap-place", "#5b6069", 0, at, 4) for at in positions),
         circle("textmap-start", "#009e73", 2.5, positions[start], 8),
         box("textmap-goal", "#009e73", 2.5, (goal_x - 8, goal_y - 8), (16, 16)) if question.reachable else "",
         texts("textmap-name", labels, 10),
     ]
-    others = question.components - 1
-    label = f"Graph of {question.components * shape.nodes:,} nodes; the part with the start, without {others:,} others"
-    width = 2 * _MARGIN + _SPACE * question.distance
-    return Scene("textmap", label, (width, 2 * _MARGIN + _SPACE + 2 * CHAIN * _CHAIN), parts)
+    n_nodes, n_others = question.components * component.nodes, question.components - 1
+    label = f"Graph of {n_nodes:,} nodes; the part with the start, without {n_others:,} others"
+    width = 2 * _MARGIN + _PATH_SPACE * question.distance
+    return Scene("textmap", label, (width, 2 * _MARGIN + _PATH_SPACE + 2 * CHAIN * _CHAIN_SPACE), parts)
 
 
-_THOUSAND = 1_000
 _ROUNDS = 12  # of counting; three or four are usual
-_LINE = len(f"{FIRST_NAME} {FIRST_NAME}\n")
+_LINE_LENGTH = len(f"{FIRST_NAME} {FIRST_NAME}\n")
+_CHARACTERS_PER_TOKEN = 4  # of the estimate
 
 OPTIONS = (
     Option(
@@ -167,25 +168,26 @@ class GraphSource(KeyedSource[GraphQuestion]):
         reachable = self._question == "path" or bool(stream.below(2))
         question = GraphQuestion(self._question, seed, self._distance, 2, reachable, self.level, self._name, 1)
         # As many components as the level has room for; at most one more would fit.
-        limit = self.level * _THOUSAND
-        most = MOST_NODES // make_component(self._distance).nodes
-        count = max(2, min(most, limit * 4 // (_LINE * len(make_component(self._distance).edges))))
-        best: GraphQuestion | None = None
+        limit, component = self.level * 1_000, make_component(self._distance)
+        most = MOST_NODES // component.nodes
+        count = max(2, min(most, limit * _CHARACTERS_PER_TOKEN // (_LINE_LENGTH * len(component.edges))))
+        largest: GraphQuestion | None = None
         for _ in range(_ROUNDS):
-            tried = replace(question, components=count, tokens=self._count_tokens(replace(question, components=count)))
-            tokens_each = tried.tokens / count
-            if tried.tokens <= limit:
-                best = tried if best is None or tried.components > best.components else best
-                following = count + int((limit - tried.tokens) / tokens_each)
+            candidate = replace(question, components=count)
+            candidate = replace(candidate, tokens=self._count_tokens(candidate))
+            tokens_per_component = candidate.tokens / count
+            if candidate.tokens <= limit:
+                largest = candidate if largest is None or count > largest.components else largest
+                next_count = count + int((limit - candidate.tokens) / tokens_per_component)
             else:
-                following = count - max(1, int((tried.tokens - limit) / tokens_each))
-            following = min(most, following)
-            if following == count or following < 2 or (best is not None and following <= best.components):
+                next_count = count - max(1, int((candidate.tokens - limit) / tokens_per_component))
+            next_count = min(most, next_count)
+            if next_count == count or next_count < 2 or (largest is not None and next_count <= largest.components):
                 break
-            count = following
-        if best is None:
+            count = next_count
+        if largest is None:
             raise UsageError(f"level {self.level}: too few tokens for a graph with distance={self._distance}")
-        return best
+        return largest
 
     def _count_tokens(self, question: GraphQuestion) -> int:
         """Return the number of tokens of the prompt, by the tokenizer or estimated."""
@@ -196,14 +198,14 @@ class GraphSource(KeyedSource[GraphQuestion]):
 
 def prompt_length(question: GraphQuestion) -> int:
     """Return the number of characters of the prompt without writing it: all edges are equally long."""
-    small = replace(question, components=2)
-    more = (question.components - 2) * len(make_component(question.distance).edges)
-    return len(prompt(small)) + more * _LINE
+    smallest = replace(question, components=2)
+    n_more_edges = (question.components - 2) * len(make_component(question.distance).edges)
+    return len(prompt(smallest)) + n_more_edges * _LINE_LENGTH
 
 
 def estimated_tokens(question: GraphQuestion) -> int:
-    """Return the number of tokens of the prompt, at four characters each."""
-    return -(-prompt_length(question) // 4)
+    """Return the number of tokens of the prompt, at four characters each, rounded up."""
+    return -(-prompt_length(question) // _CHARACTERS_PER_TOKEN)
 
 
 def prove(question: GraphQuestion) -> dict[str, Json]:
@@ -214,10 +216,10 @@ def prove(question: GraphQuestion) -> dict[str, Json]:
     """
     if question.tokenizer == ESTIMATE and question.tokens != estimated_tokens(question):
         raise DataError(f"graph: the prompt has {estimated_tokens(question):,} tokens, not {question.tokens:,}")
-    shape = make_component(question.distance)
+    component = make_component(question.distance)
     return {
-        "nodes": shape.nodes * question.components,
-        "edges": len(shape.edges) * question.components,
+        "nodes": component.nodes * question.components,
+        "edges": len(component.edges) * question.components,
         "characters": prompt_length(question),
         "minimum": question.distance if question.reachable else None,
     }
@@ -292,7 +294,7 @@ def failure(record: EpisodeRecord) -> FailureKind:
 
 TYPED_HELP = "Type the nodes of the path with spaces between them, or yes or no."
 _WORDS = {"yes": True, "no": False}
-_DIGITS = 18
+_MOST_DIGITS = 18  # of a typed node
 
 
 def board(state: GraphState, turns: Sequence[TurnRecord]) -> Board:
@@ -312,11 +314,8 @@ def parse_typed(text: str, state: GraphState) -> Answer | None:
     if state.instance.question == "reachable":
         return _WORDS.get(text.strip().lower())
     parts = text.replace(",", " ").split()
-    if not 1 <= len(parts) <= LONGEST or not all(
-        part.isascii() and part.isdigit() and len(part) <= _DIGITS for part in parts
-    ):
-        return None
-    return tuple(map(int, parts))
+    are_numbers = all(part.isascii() and part.isdigit() and len(part) <= _MOST_DIGITS for part in parts)
+    return tuple(map(int, parts)) if are_numbers and 1 <= len(parts) <= LONGEST else None
 
 
 def format_typed(answer: Answer) -> Sequence[str]:

@@ -26,11 +26,12 @@ from waybench.core import (
     last_json_object,
 )
 
-CHAIN = 2  # nodes of the dead end at each node of the two ways
+CHAIN = 2  # nodes of the dead end at each node of the two paths
+_WORD_BITS = 64  # of a number from `Stream.word`
 
 
 class Component(NamedTuple):
-    """A connected graph of nodes from 0 with two ways between two of them; `shortest` has the shorter one's nodes."""
+    """A connected graph of nodes from 0 with two paths between two of them; `shortest` has the shorter path's nodes."""
 
     nodes: int
     edges: tuple[tuple[int, int], ...]
@@ -43,33 +44,29 @@ def make_component(distance: int) -> Component:
     """Return the component whose ends are a distance of at least 1 apart.
 
     One path between the ends has `distance` edges, and one has two more. At each node of both begins a dead end of two
-    nodes, so every node of a path has three neighbours, the ends included. It has 6 * (distance + 1) nodes, and as many
-    edges.
+    nodes, so every node of a path has three neighbours, the ends included. The component has 6 * (distance + 1) nodes,
+    and as many edges.
     """
     shortest = tuple(range(distance + 1))
     longer = (0, *range(distance + 1, 2 * distance + 2), distance)
-    edges = [*_pairs(shortest), *_pairs(longer)]
-    nodes = 2 * distance + 2
-    for node in range(nodes):
-        chain = (node, *range(nodes + CHAIN * node, nodes + CHAIN * (node + 1)))
-        edges += _pairs(chain)
-    total = nodes * (1 + CHAIN)
-    neighbours: list[list[int]] = [[] for _ in range(total)]
+    edges = [*pairwise(shortest), *pairwise(longer)]
+    n_path_nodes = 2 * distance + 2
+    for node in range(n_path_nodes):
+        first = n_path_nodes + CHAIN * node
+        edges += pairwise((node, *range(first, first + CHAIN)))
+    n_nodes = n_path_nodes * (1 + CHAIN)
+    neighbours: list[list[int]] = [[] for _ in range(n_nodes)]
     for start, end in edges:
         neighbours[start].append(end)
         neighbours[end].append(start)
-    return Component(total, tuple(edges), shortest, tuple(tuple(sorted(nodes_beside)) for nodes_beside in neighbours))
-
-
-def _pairs(way: tuple[int, ...]) -> list[tuple[int, int]]:
-    return list(pairwise(way))
+    return Component(n_nodes, tuple(edges), shortest, tuple(tuple(sorted(others)) for others in neighbours))
 
 
 VERSION = 1  # of the generator; part of every seed
 QUESTIONS = ("path", "reachable")
 LEAST_DISTANCE, MOST_DISTANCE = 2, 10
 MOST_NODES = 600_000
-FIRST_NAME, NAMES = 100_000, 900_000  # names of nodes have six digits each, so that every edge is as long as any other
+FIRST_NAME, N_NAMES = 100_000, 900_000  # names have six digits each, so that every edge is as long as any other
 MOST_LEVEL = 2_000
 _SEED = re.compile(r"[0-9a-f]{32}")
 
@@ -98,9 +95,10 @@ class GraphQuestion(DataInstance):
 
     @property
     def end_names(self) -> tuple[int, int]:
-        """The names of the two nodes asked about: a start, and its goal, in another component if unreachable."""
-        graph, shape = graph_of(self), make_component(self.distance)
-        return graph.names[0], graph.names[shape.shortest[-1] + (0 if self.reachable else shape.nodes)]
+        """The names of the two nodes asked about: a start, and its goal, in the next component if unreachable."""
+        names, component = graph_of(self).names, make_component(self.distance)
+        goal = component.shortest[-1]
+        return names[0], names[goal if self.reachable else component.nodes + goal]
 
     @property
     def shortest_path(self) -> tuple[int, ...]:
@@ -122,7 +120,7 @@ def _draw_graph(seed: str, nodes: int) -> ComponentGraph:
     stream = Stream("graph", VERSION, seed, "names")
     number: dict[int, int] = {}
     while len(number) < nodes:
-        name = FIRST_NAME + stream.below(NAMES)
+        name = FIRST_NAME + stream.below(N_NAMES)
         if name not in number:
             number[name] = len(number)
     return ComponentGraph(tuple(number), number)
@@ -135,30 +133,30 @@ def graph_of(question: GraphQuestion) -> ComponentGraph:
 
 def neighbours(question: GraphQuestion, name: int) -> tuple[int, ...]:
     """Return the names of a node's neighbours; () if no node has this name."""
-    graph, shape = graph_of(question), make_component(question.distance)
+    graph, component = graph_of(question), make_component(question.distance)
     number = graph.number.get(name)
     if number is None:
         return ()
-    first = number - number % shape.nodes
-    return tuple(graph.names[first + node] for node in shape.neighbours[number - first])
+    first = number - number % component.nodes  # the first node of the node's component
+    return tuple(graph.names[first + node] for node in component.neighbours[number - first])
 
 
 @lru_cache(maxsize=2)
 def edge_lines(seed: str, distance: int, components: int) -> str:
     """Return the edges as text, a line each, in random order and with the two names of each in random order."""
-    shape = make_component(distance)
-    names = _draw_graph(seed, components * shape.nodes).names
+    component = make_component(distance)
+    names = _draw_graph(seed, components * component.nodes).names
     stream = Stream("graph", VERSION, seed, "order", components)
     edges = [
         (names[first + start], names[first + end])
-        for first in range(0, len(names), shape.nodes)
-        for start, end in shape.edges
+        for first in range(0, len(names), component.nodes)
+        for start, end in component.edges
     ]
     stream.shuffle(edges)
     lines: list[str] = []
-    for start in range(0, len(edges), 64):  # a word has the bits of 64 edges
+    for start in range(0, len(edges), _WORD_BITS):  # a bit of a word for the order of each edge's names
         bits = stream.word()
-        for first_name, second_name in edges[start : start + 64]:
+        for first_name, second_name in edges[start : start + _WORD_BITS]:
             lines.append(f"{first_name} {second_name}" if bits & 1 else f"{second_name} {first_name}")
             bits >>= 1
     return "\n".join(lines)
@@ -208,10 +206,10 @@ class GraphGame(OneAnswerGame[GraphQuestion, Answer]):
         if instance.question == "reachable":
             return Judgement(float(answer is instance.reachable), outcome=Outcome.OK)
         path = answer if isinstance(answer, tuple) else ()
-        ends = len(path) >= 2 and (path[0], path[-1]) == instance.end_names
-        invented = sum(after not in neighbours(instance, before) for before, after in pairwise(path))
-        events: dict[str, Json] = {"ends": ends, "invented": invented}
-        if ends and not invented:
+        has_right_ends = len(path) >= 2 and (path[0], path[-1]) == instance.end_names
+        n_invented = sum(after not in neighbours(instance, before) for before, after in pairwise(path))
+        events: dict[str, Json] = {"ends": has_right_ends, "invented": n_invented}
+        if has_right_ends and not n_invented:
             events["excess"] = len(path) - 1 - instance.distance
         return Judgement(float(events.get("excess") == 0), events, Outcome.OK)
 
@@ -219,6 +217,7 @@ class GraphGame(OneAnswerGame[GraphQuestion, Answer]):
         return list(action) if isinstance(action, tuple) else action
 
     def decode(self, action: Json) -> Answer:
+        """Read an answer from JSON; DataError if it is none."""
         if isinstance(action, bool):
             return action
         if isinstance(action, list | tuple):
@@ -242,7 +241,7 @@ _INTRODUCTION = (
     "The lines below are the edges of an undirected graph. The nodes are numbers of six digits, and each line has the "
     "two nodes that an edge joins."
 )
-_ASKED = {
+_QUESTION_TEXTS = {
     "path": "What is a shortest path from node {0} to node {1}? A path goes from node to node along edges. Reply with "
     'a JSON object that has all nodes of the path in order: {{"path": [{0}, ..., {1}]}}',
     "reachable": "Is there a path along edges from node {0} to node {1}? Reply with a JSON object: "
@@ -272,7 +271,7 @@ _TOOLS = {
 
 def question_text(question: GraphQuestion) -> str:
     """Return the question with the form of the reply."""
-    return _ASKED[question.question].format(*question.end_names)
+    return _QUESTION_TEXTS[question.question].format(*question.end_names)
 
 
 def prompt(question: GraphQuestion) -> str:
@@ -355,25 +354,22 @@ def oracle(state: GraphState, rng: Stream) -> Answer:
 
 
 def heuristic(state: GraphState, rng: Stream) -> Answer:
-    """Return the path that a depth-first search finds, lower numbers first; whether it is the shortest is chance.
-
-    Whether there is a path it does not look up: it says that there is.
-    """
+    """Return the path that a depth-first search finds, lower numbers first, or yes if only that is asked for."""
     question = state.instance
     if question.question == "reachable":
         return True
     start, goal = question.end_names
-    came_from, open_ = {start: start}, [start]
-    while open_ and goal not in came_from:
-        node = open_.pop()
+    parents, stack = {start: start}, [start]
+    while stack and goal not in parents:
+        node = stack.pop()
         for name in sorted(neighbours(question, node), reverse=True):
-            if name not in came_from:
-                came_from[name] = node
-                open_.append(name)
-    path = [goal]
-    while path[-1] != start:
-        path.append(came_from[path[-1]])
-    return tuple(reversed(path))
+            if name not in parents:
+                parents[name] = node
+                stack.append(name)
+    reversed_path = [goal]
+    while reversed_path[-1] != start:
+        reversed_path.append(parents[reversed_path[-1]])
+    return tuple(reversed(reversed_path))
 
 
 def random(state: GraphState, rng: Stream) -> Answer:

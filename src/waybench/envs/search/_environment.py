@@ -62,7 +62,7 @@ from waybench.envs.search._presentation import (
 from waybench.envs.search._texts import PROTOCOLS, STORIES, SearchTexts
 from waybench.envs.search._wording import Coach, NumberWording, Teacher, WalkWording
 
-_ENDLESS = 10**9  # turns; an episode with a teacher ends by itself
+_MOST_TURNS = 10**9  # without a limit of its own, an episode ends by the teacher or by the game's default
 
 OPTIONS = (
     Option(
@@ -128,35 +128,39 @@ def _make_play_function(
     """Return the function from options to the play; `wording` takes story, edition and protocol."""
 
     def play(options: Mapping[str, Json]) -> Play[Any, Any, int]:
-        rules = PROTOCOLS[options["protocol"]]
-        words: Any = wording(story, options["wording"], rules)
-        guided, chances, steps = options["teacher_guided"], options["weak_tg_chances"], options["max_steps"]
-        always = guided is True
-        if guided and not always and steps is not None and guided >= steps:
-            raise UsageError(f"teacher_guided={guided} leaves the player none of max_steps={steps}: lower it")
-        return Play(
-            game,
-            words,
-            Limits(_ENDLESS if always or steps is None else steps, "retry", options["max_retries"], illegal=True),
-            turns=scores.default_max_steps if steps is None and not always else None,
-            guide=Teacher(game, teacher, None if always else guided) if guided else None,
-            coach=Coach(game, lambda state: scores.algorithm(state.case, rules), words.refuse, chances)
-            if chances and not guided
-            else None,
-        )
+        protocol = PROTOCOLS[options["protocol"]]
+        words: Any = wording(story, options["wording"], protocol)
+        # True for the whole episode, or the number of the teacher's first steps.
+        guided, chances, max_steps = options["teacher_guided"], options["weak_tg_chances"], options["max_steps"]
+        guide = coach = None
+        if guided is True:
+            max_steps, default_max_steps = _MOST_TURNS, None
+            guide = Teacher(game, teacher, None)
+        else:
+            default_max_steps = scores.default_max_steps if max_steps is None else None
+            if guided and max_steps is not None and guided >= max_steps:
+                raise UsageError(f"teacher_guided={guided} leaves the player none of max_steps={max_steps}: lower it")
+            if guided:
+                guide = Teacher(game, teacher, guided)
+            elif chances:
+                coach = Coach(game, lambda state: scores.algorithm(state.case, protocol), words.refuse, chances)
+        limits = Limits(_MOST_TURNS if max_steps is None else max_steps, "retry", options["max_retries"], illegal=True)
+        return Play(game, words, limits, turns=default_max_steps, guide=guide, coach=coach)
 
     return play
 
 
 def _horizon_spec(*levels: int) -> HorizonSpec:
-    # With a teacher success would be the teacher's merit.
-    """Return the horizon over levels, without options that give a teacher's help."""
+    """Return the horizon over levels, without options of a teacher, whose merit success would be."""
     return HorizonSpec(levels=levels, without=("teacher_guided", "weak_tg_chances"), revision=1)
 
 
 def _oracle_is_ceiling(record: EpisodeRecord) -> bool:
-    """Return whether the oracle's score is the ceiling: only in solved episodes."""
-    return record.end is End.SOLVED  # with fewer steps, another order or a lucky guess comes closer to the goal
+    """Return whether the oracle's score is the ceiling: only in solved episodes.
+
+    With fewer steps, another order or a lucky guess comes closer to the goal.
+    """
+    return record.end is End.SOLVED
 
 
 def _make_environment(

@@ -1,4 +1,4 @@
-"""What else is measured of a search: failures, first errors, beliefs, variables, competent success, potentials."""
+"""Failures, first errors, beliefs, explanatory variables, competent success and potentials of a search."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -62,11 +62,11 @@ WALK_FAILURES = (REVISITS, UNVISITED, NO_NODE, NOT_BESIDE)
 
 
 def walk_failure(record: EpisodeRecord) -> FailureKind:
-    """Return how a walk failed; invalid nodes have their own kinds."""
-    general = general_failure_kind(record, _judged_turns(record))
-    return (
-        most_frequent_kind(_invalid_reply_failures(record), WALK_FAILURES) or general if general == ILLEGAL else general
-    )
+    """Return how a walk failed; failures by invalid nodes are divided by what is wrong with most of them."""
+    general_kind = general_failure_kind(record, _judged_turns(record))
+    if general_kind != ILLEGAL:
+        return general_kind
+    return most_frequent_kind(_invalid_reply_failures(record), WALK_FAILURES) or general_kind
 
 
 def _judged_turns(record: EpisodeRecord) -> list[TurnRecord]:
@@ -86,20 +86,22 @@ INVALID = FailureKind("invalid", "invalid answers", "The answer is not allowed, 
 
 
 def _first_errors(scores: Scores[Any], *kinds: FailureKind) -> FirstErrors:
-    """Return the first errors of an algorithm of these kinds; forgiven invalid answers are no steps."""
+    """Return the first errors of these kinds; neither refused answers nor retried invalid ones are steps."""
 
     def steps(record: EpisodeRecord) -> Iterator[Step]:
-        """Yield the answers of an episode up to the first error."""
-        algorithm = scores.algorithm(scores.read_case_and_answers(record)[0], recorded_protocol(record))
+        """Yield the player's answers up to the first error."""
+        case, _ = scores.read_case_and_answers(record)
+        algorithm = scores.algorithm(case, recorded_protocol(record))
         for number, turn in enumerate(record.turns):
             if "coached" in turn.events:
                 continue
-            if turn.executed is None and turn.outcome not in VALID:
+            is_teacher_step = turn.executed is not None
+            if not is_teacher_step and turn.outcome not in VALID:
                 if number == len(record.turns) - 1 and record.end is End.INVALID_LIMIT:
                     yield Step(number, unread_reply_kind(turn) if turn.action is None else INVALID)
                 continue
             answer = turn.carried_out
-            if turn.executed is None:
+            if not is_teacher_step:
                 if not algorithm.is_next_answer(answer):
                     yield Step(number, algorithm.classify_error(answer))
                     return
@@ -130,10 +132,10 @@ def range_belief(story: SearchTexts) -> Belief[Guessing]:
 def _search_stack(state: VisitedNodes) -> list[int]:
     """Return the nodes from node 0 to the present one, each after the node from which it was first entered."""
     parents = dict(zip(state.order, state.parents, strict=True))
-    way = [state.at]
-    while (parent := parents[way[-1]]) >= 0:
-        way.append(parent)
-    return way[::-1]
+    path_back = [state.at]
+    while (parent := parents[path_back[-1]]) >= 0:
+        path_back.append(parent)
+    return path_back[::-1]
 
 
 def stack_belief(story: SearchTexts) -> Belief[VisitedNodes]:
@@ -188,15 +190,13 @@ def _degree_counts(record: EpisodeRecord) -> Counter[int]:
 
 def _largest_depth(record: EpisodeRecord) -> float:
     """Return the distance of the farthest node from node 0, where every walk starts."""
-    neighbours: dict[int, list[int]] = {}
+    neighbours: dict[int, set[int]] = {}
     for first, second in record.instance["edges"]:
-        neighbours.setdefault(first, []).append(second)
-        neighbours.setdefault(second, []).append(first)
-    visited, layer, depth = {0}, [0], 0
-    while layer := [
-        node for node in {after for at in layer for after in neighbours.get(at, ())} if node not in visited
-    ]:
-        visited.update(layer)
+        neighbours.setdefault(first, set()).add(second)
+        neighbours.setdefault(second, set()).add(first)
+    visited, layer, depth = {0}, {0}, 0
+    while layer := set[int]().union(*(neighbours.get(node, ()) for node in layer)) - visited:
+        visited |= layer
         depth += 1
     return float(depth)
 
@@ -275,35 +275,35 @@ NUMBER = (
 WALK = (Potential("visited", "Share of the other nodes that are visited.", _share_of_nodes_visited),)
 
 
-_NO_CHANCE = Stream("reasoning")
+_UNUSED_RANDOMNESS = Stream("reasoning")  # the algorithms do not draw from it
 
 
 def bisection_reasoning(state: Guessing) -> str:
     """Return the reasoning for the next guess of a bisection, as English text."""
     return (
         f"The number is from {state.low} to {state.high}: {state.high - state.low + 1} are left. "
-        f"The middle is {bisect(state, _NO_CHANCE)}."
+        f"The middle is {bisect(state, _UNUSED_RANDOMNESS)}."
     )
 
 
 def stack_reasoning(state: VisitedNodes) -> str:
     """Return the reasoning for the next step of a depth-first search, as English text."""
-    new = [node for node in state.graph.neighbours[state.at] if not state.visited_mask >> node & 1]
+    unvisited = [node for node in state.graph.neighbours[state.at] if not state.visited_mask >> node & 1]
     return (
         f"I am at {state.at}. Way back to the start: {_join_nodes(_search_stack(state)[-2::-1])}. "
-        f"Neighbours not visited: {_join_nodes(new)}. "
-        f"{'I visit' if new else 'I go back to'} {depth_first(state, _NO_CHANCE)}."
+        f"Neighbours not visited: {_join_nodes(unvisited)}. "
+        f"{'I visit' if unvisited else 'I go back to'} {depth_first(state, _UNUSED_RANDOMNESS)}."
     )
 
 
 def queue_reasoning(state: VisitedNodes) -> str:
     """Return the reasoning for the next step of a breadth-first search, as English text."""
-    unseen = ~state.visited_mask
-    node = next(node for node in state.order if state.graph.masks[node] & unseen)
-    new = [neighbour for neighbour in state.graph.neighbours[node] if unseen >> neighbour & 1]
+    unvisited_mask = ~state.visited_mask
+    node = next(node for node in state.order if state.graph.masks[node] & unvisited_mask)
+    unvisited = [neighbour for neighbour in state.graph.neighbours[node] if unvisited_mask >> neighbour & 1]
     return (
         f"Visited in this order: {_join_nodes(state.order)}. The earliest with neighbours that are not "
-        f"visited is {node}: {_join_nodes(new)}. I visit {breadth_first(state, _NO_CHANCE)}."
+        f"visited is {node}: {_join_nodes(unvisited)}. I visit {breadth_first(state, _UNUSED_RANDOMNESS)}."
     )
 
 

@@ -83,12 +83,12 @@ class GuessGame(Game[Number, Guessing, int]):
     def apply(self, state: Guessing, action: int, rng: Stream) -> Transition[Guessing]:
         case, low, high, _ = state
         if not low <= action <= high:
-            outside = not case.low <= action <= case.high
-            return Transition(state, 0.0, {"guess": action}, Outcome.ILLEGAL if outside else Outcome.UNPRODUCTIVE)
+            is_in_range = case.low <= action <= case.high
+            return Transition(state, 0.0, {"guess": action}, Outcome.UNPRODUCTIVE if is_in_range else Outcome.ILLEGAL)
         if action == case.target:
             return Transition(Guessing(case, action, action, True), 1.0, {"guess": action})
-        following = Guessing(case, action + 1, high) if action < case.target else Guessing(case, low, action - 1)
-        return Transition(following, 0.0, {"guess": action})
+        next_state = Guessing(case, action + 1, high) if action < case.target else Guessing(case, low, action - 1)
+        return Transition(next_state, 0.0, {"guess": action})
 
     def terminal(self, state: Guessing) -> End | None:
         return End.SOLVED if state.found else None
@@ -110,10 +110,10 @@ def read_whole_number(action: Json) -> int:
 def bisect(state: Guessing, rng: Stream) -> int:
     """Bisect the half-open range, the published optimal policy.
 
-    The ends are the largest guess that was too small (at first the least number) and the smallest one that was too
-    large (at first one above the greatest number).
+    Its ends are the largest guess that was too small (at first the least number) and the smallest guess that was too
+    large (at first the greatest number plus 1).
     """
-    low = state.low - (state.low > state.case.low)
+    low = state.low - 1 if state.low > state.case.low else state.low
     return (low + state.high + 1) // 2
 
 
@@ -154,7 +154,7 @@ UNEVEN = FailureKind("uneven", "guesses off the middle", "The guess is possible,
 
 
 class Bisection:
-    """Whether guesses follow a bisection; with `any_middle`, to either middle, else to the teacher's alone."""
+    """A bisection, which guesses the teacher's middle, or with `any_middle` either middle of an even number."""
 
     def __init__(self, case: Number, any_middle: bool) -> None:
         self._case = case
@@ -165,7 +165,7 @@ class Bisection:
         """Return whether a bisection can guess this number now."""
         if self._any_middle:
             return (self._low + self._high) // 2 <= answer <= (self._low + self._high + 1) // 2
-        return answer == bisect(Guessing(self._case, self._low, self._high), _NO_CHANCE)
+        return answer == bisect(Guessing(self._case, self._low, self._high), _UNUSED_RANDOMNESS)
 
     def classify_error(self, answer: int) -> FailureKind:
         """Return what is wrong with a guess that does not follow the bisection."""
@@ -179,4 +179,4 @@ class Bisection:
             self._high = min(self._high, answer - 1)
 
 
-_NO_CHANCE = Stream("search", "no chance")  # the teacher leaves nothing to it
+_UNUSED_RANDOMNESS = Stream("search", "no chance")  # the teacher does not draw from it

@@ -59,12 +59,12 @@ class SearchTexts:
     """The words of one environment.
 
     Attributes:
-        name: The part of its id after the slash.
+        name: The part of the environment's id after the slash.
         prompts: Edition -> system prompt.
-        thing: What a number is of, or what a node is called.
-        places: A node's name in the plural.
-        end: The last message before the number of steps.
-        beside: Which node a visit has to be adjacent to.
+        thing: The noun for the number to guess, or for a node.
+        places: The noun for nodes in the plural.
+        end: The beginning of the last message, which the number of steps follows.
+        beside: The adjective of the node to which a visit has to be adjacent.
     """
 
     name: str

@@ -77,10 +77,10 @@ class VisitedNodes(NamedTuple):
 
     Attributes:
         at: The node visited last.
-        before: The node visited before that; -1 at the start.
+        before: The node visited before `at`; -1 at the start.
         order: All visited nodes in the order of their first visit.
-        parents: Of each of them, the node where a walker stood when it entered it first; -1 for node 0, and for all
-            nodes of a breadth-first search, which enters them from nowhere.
+        parents: Of each node in `order`, the node from which a walker entered it first; -1 for node 0, and for all
+            nodes of a breadth-first search, which does not walk.
         visited_mask: The visited nodes as bits of a number.
     """
 
@@ -93,6 +93,7 @@ class VisitedNodes(NamedTuple):
 
     @property
     def case(self) -> WalkGraph:
+        """The graph as an instance."""
         return WalkGraph(self.graph)
 
     @property
@@ -107,8 +108,8 @@ class WalkGame(Game[WalkGraph, VisitedNodes, int]):
 
     Args:
         depth_first: Whether the player walks, from a node to its neighbours. Otherwise it can visit every node that is
-            visited already or is a neighbour of one. A revisit is unproductive, for a walker only where the node it
-            left had unvisited neighbours.
+            visited already or is a neighbour of a visited node. A revisit is unproductive, for a walker only where the
+            node that it left had unvisited neighbours.
     """
 
     properties = GameProperties(deterministic=True, turns=None, reward=(0.0, 1.0))
@@ -129,19 +130,22 @@ class WalkGame(Game[WalkGraph, VisitedNodes, int]):
         graph, at, _, order, parents, visited_mask = state
         if not 0 <= action < graph.size:
             return Transition(state, 0.0, _NOWHERE, Outcome.ILLEGAL)
-        visited = visited_mask >> action & 1
-        reach = graph.masks[at] >> action & 1 if self._depth_first else visited or graph.masks[action] & visited_mask
-        if not reach:
+        is_visited = visited_mask >> action & 1
+        if self._depth_first:
+            is_legal = graph.masks[at] >> action & 1
+        else:
+            is_legal = is_visited or graph.masks[action] & visited_mask
+        if not is_legal:
             return Transition(state, 0.0, _NOWHERE, Outcome.ILLEGAL)
-        if visited:
+        if is_visited:
             is_wasted = not self._depth_first or graph.masks[at] & ~visited_mask
             outcome = Outcome.UNPRODUCTIVE if is_wasted else Outcome.OK
-            following = VisitedNodes(graph, action, at, order, parents, visited_mask)
-            return Transition(following, 0.0, {"node": action, "new": False}, outcome)
+            next_state = VisitedNodes(graph, action, at, order, parents, visited_mask)
+            return Transition(next_state, 0.0, {"node": action, "new": False}, outcome)
         parent = at if self._depth_first else -1
         order = (*order, action)
-        following = VisitedNodes(graph, action, at, order, (*parents, parent), visited_mask | 1 << action)
-        return Transition(following, float(len(order) == graph.size), {"node": action, "new": True})
+        next_state = VisitedNodes(graph, action, at, order, (*parents, parent), visited_mask | 1 << action)
+        return Transition(next_state, float(len(order) == graph.size), {"node": action, "new": True})
 
     def terminal(self, state: VisitedNodes) -> End | None:
         return End.SOLVED if len(state.order) == state.graph.size else None
@@ -157,56 +161,53 @@ _NOWHERE: dict[str, Json] = {"node": None, "new": False}
 
 
 def depth_first(state: VisitedNodes, rng: Stream) -> int:
-    """Visit the first unvisited neighbour in the order shown, or go back to where the node was entered from.
+    """Visit the first unvisited neighbour in the order shown, or go back to the node's parent.
 
-    This is the published optimal policy. Where an earlier mistake has left unvisited nodes behind that no way back
-    meets, it takes the shortest way to the nearest of them.
+    This is the published optimal policy. If no ancestor has an unvisited neighbour, after an earlier mistake, it takes
+    a shortest path to the nearest unvisited node.
     """
     graph, at, visited_mask = state.graph, state.at, state.visited_mask
     if graph.masks[at] & ~visited_mask:
         return next(node for node in graph.neighbours[at] if not visited_mask >> node & 1)
-    parent = dict(zip(state.order, state.parents, strict=True))
-    ancestor = parent[at]
+    parents = dict(zip(state.order, state.parents, strict=True))
+    ancestor = parents[at]
     while ancestor >= 0:
         if graph.masks[ancestor] & ~visited_mask:
-            return parent[at]
-        ancestor = parent[ancestor]
+            return parents[at]
+        ancestor = parents[ancestor]
     return _first_step_to_unvisited(state)
 
 
 def _first_step_to_unvisited(state: VisitedNodes) -> int:
-    """Return the first node on a shortest path over any nodes to the nearest unvisited one."""
-    first = {state.at: state.at}
-    todo = [state.at]
-    for node in todo:
+    """Return the first node on a shortest path over any nodes to the nearest unvisited node."""
+    first_steps = {state.at: state.at}
+    queue = [state.at]
+    for node in queue:
         for neighbour in state.graph.neighbours[node]:
-            if neighbour not in first:
-                first[neighbour] = neighbour if node == state.at else first[node]
+            if neighbour not in first_steps:
+                first_steps[neighbour] = neighbour if node == state.at else first_steps[node]
                 if not state.visited_mask >> neighbour & 1:
-                    return first[neighbour]
-                todo.append(neighbour)
+                    return first_steps[neighbour]
+                queue.append(neighbour)
     raise ValueError("every node is visited")
 
 
 def breadth_first(state: VisitedNodes, rng: Stream) -> int:
-    """Visit, of the unvisited neighbours of the earliest visited node that has any, the first in the order shown.
+    """Visit the first unvisited neighbour, in the order shown, of the earliest visited node that has one.
 
     This is the published optimal policy, a first-in-first-out queue.
     """
-    unseen = ~state.visited_mask
+    unvisited_mask = ~state.visited_mask
     for node in state.order:
-        if state.graph.masks[node] & unseen:
-            return next(neighbour for neighbour in state.graph.neighbours[node] if unseen >> neighbour & 1)
+        if state.graph.masks[node] & unvisited_mask:
+            return next(neighbour for neighbour in state.graph.neighbours[node] if unvisited_mask >> neighbour & 1)
     raise ValueError("every node is visited")
 
 
 def forgetful(state: VisitedNodes, rng: Stream) -> int:
-    """Visit a random neighbour of the node visited last, but the one before it only where there is no other.
-
-    It remembers nothing but its last step.
-    """
-    ways = [node for node in state.graph.neighbours[state.at] if node != state.before]
-    return rng.choice(ways or state.graph.neighbours[state.at])
+    """Visit a random neighbour of the node visited last; go back to the node before it only if there is no other."""
+    nodes_ahead = [node for node in state.graph.neighbours[state.at] if node != state.before]
+    return rng.choice(nodes_ahead or state.graph.neighbours[state.at])
 
 
 DEPTH_PLAYERS = {"oracle": depth_first, "heuristic": forgetful, "forgetful": forgetful}
@@ -224,7 +225,7 @@ LEVEL = FailureKind("level", "nodes of a later level", "It visits a new node whi
 
 
 class DepthFirst:
-    """Whether a walk follows a depth-first search: any unvisited neighbour while there is one, otherwise back."""
+    """A depth-first search: it visits any unvisited neighbour while there is one, and otherwise goes back."""
 
     def __init__(self, case: WalkGraph) -> None:
         self._graph = case.graph
@@ -256,13 +257,13 @@ class DepthFirst:
 
 
 class BreadthFirst:
-    """Whether visits follow a breadth-first search: level by level, in any order within a level, as published."""
+    """A breadth-first search: it visits level by level, in any order within a level, as published."""
 
     def __init__(self, case: WalkGraph) -> None:
         self._graph = case.graph
         self._visited_mask = 1
-        self._level = self._graph.masks[0]
-        self._next = 0
+        self._level = self._graph.masks[0]  # unvisited nodes of the current level, as bits
+        self._next_level = 0
 
     def is_next_answer(self, answer: int) -> bool:
         """Return whether a breadth-first search can visit this node now."""
@@ -276,25 +277,24 @@ class BreadthFirst:
         """Go on after a visit."""
         self._visited_mask |= 1 << answer
         self._level &= ~(1 << answer)
-        self._next |= self._graph.masks[answer] & ~self._visited_mask & ~self._level
+        self._next_level |= self._graph.masks[answer] & ~self._visited_mask & ~self._level
         if not self._level:
-            self._level, self._next = self._next, 0
+            self._level, self._next_level = self._next_level, 0
 
 
 def depth_first_steps(case: WalkGraph) -> int:
     """Return the number of steps of the published depth-first search, in time linear in the graph's size."""
-    neighbours, entered, steps, visited = case.graph.neighbours, {0}, 0, 1
-    stack = [(0, iter(neighbours[0]))]
-    while visited < case.graph.size:
-        following = next((node for node in stack[-1][1] if node not in entered), None)
-        steps += 1
-        if following is None:
+    neighbours, visited, n_steps = case.graph.neighbours, {0}, 0
+    stack = [iter(neighbours[0])]  # for each node on the way back, its neighbours that are still to be tried
+    while len(visited) < case.graph.size:
+        next_node = next((node for node in stack[-1] if node not in visited), None)
+        n_steps += 1
+        if next_node is None:
             stack.pop()
             continue
-        entered.add(following)
-        visited += 1
-        stack.append((following, iter(neighbours[following])))
-    return steps
+        visited.add(next_node)
+        stack.append(iter(neighbours[next_node]))
+    return n_steps
 
 
 def breadth_first_steps(case: WalkGraph) -> int:

@@ -30,11 +30,11 @@ from waybench.envs.search._walk import VisitedNodes, WalkGraph
 # As many as Python converts, unless configured otherwise; a longer number ended the published program.
 MAX_DIGITS = min(4300, sys.get_int_max_str_digits() or 4300)
 MAX_CHARACTERS = 1_000_000
-LONG = 10_000  # characters from which on repetitions are left out
+LONG = 10_000  # characters; in a longer reply, repeated words are read once
 
 _ILLEGAL = Outcome.ILLEGAL
 _NUMBER = re.compile(r"\d+")
-_JOINTS = (".", ",", "/", ":")  # between digits they make one number of two
+_SEPARATORS = (".", ",", "/", ":")  # between digits they make one number of two
 _NO_NUMBER = Invalid("The reply has no number.")
 _TOO_LONG = Invalid(f"The number has more than {MAX_DIGITS} digits.")
 
@@ -43,8 +43,8 @@ def read_number(reply: str, takes_first: bool) -> int | Invalid:
     """Read the number that a reply, without its reasoning, stands for.
 
     With `takes_first`, it is the first run of digits of any script, without a sign before it, as published. Otherwise
-    the reply must hold exactly one whole number in digits 0 to 9, by itself and not as a part of a word, a fraction or
-    the like; the same one may stand there more than once.
+    the reply must have exactly one whole number in digits 0 to 9, by itself and not as a part of a word, a fraction or
+    the like; it may occur more than once.
     """
     if takes_first:
         match = _NUMBER.search(reply)
@@ -56,35 +56,37 @@ def read_number(reply: str, takes_first: bool) -> int | Invalid:
         return Invalid(f"The reply has {len(reply)} characters; at most {MAX_CHARACTERS} are read.")
     text = without_invisible_characters(reply)
     if len(text) > LONG:
-        # What stands between two spaces is read alike wherever it stands, so that repetitions need not be read.
+        # A word is read in the same way wherever it stands.
         text = " ".join(dict.fromkeys(text.split()))
-    only: int | None = None
+    numbers: set[int] = set()
     for match in _NUMBER.finditer(text):
         number = _read_whole_number(text, match)
         if isinstance(number, Invalid):
             return number
-        if only is not None and number != only:
+        numbers.add(number)
+        if len(numbers) > 1:
             return Invalid("The reply has more than one number; reply with one number alone.")
-        only = number
-    return _NO_NUMBER if only is None else only
+    return numbers.pop() if numbers else _NO_NUMBER
 
 
 def _read_whole_number(text: str, match: re.Match[str]) -> int | Invalid:
     """Read one run of digits with its sign; it must be a whole number that stands by itself."""
     digits, start, end = match[0], match.start(), match.end()
-    before, after = text[max(start - 2, 0) : start], text[end : end + 2]
     if not digits.isascii():
         return Invalid("The number must be written in the digits 0 to 9.")
     if len(digits) > MAX_DIGITS:
         return _TOO_LONG
-    joined = before[-1:] in _JOINTS and (not before[:-1].strip() or before[:-1].isdecimal())
-    joined = joined or (after[:1] in _JOINTS and after[1:].isdecimal())
+    # The two characters on each side; fewer at the ends of the text.
+    second_before, before = text[max(start - 2, 0) : max(start - 1, 0)], text[max(start - 1, 0) : start]
+    after, second_after = text[end : end + 1], text[end + 1 : end + 2]
+    is_joined = before in _SEPARATORS and (not second_before.strip() or second_before.isdecimal())
+    is_joined = is_joined or (after in _SEPARATORS and second_after.isdecimal())
     # A letter, a superscript or a fraction beside digits makes something else of them.
-    if joined or any(sign.isalnum() or sign == "_" for sign in (before[-1:], after[:1])):
+    if is_joined or any(character.isalnum() or character == "_" for character in (before, after)):
         return Invalid("The reply has a number that is no whole number by itself; a whole number is plain digits.")
     # A dash after a word is a hyphen, as in cave-7.
-    minus = is_minus_sign(before[-1:]) and not before[:-1].isalnum()
-    return -int(digits) if minus else int(digits)
+    is_negative = is_minus_sign(before) and not second_before.isalnum()
+    return -int(digits) if is_negative else int(digits)
 
 
 class _NumberReplyWording(Wording[Any, Any, int]):
@@ -99,16 +101,16 @@ class _NumberReplyWording(Wording[Any, Any, int]):
         self.closing_answer = protocol.closing_answer
         self._story = story
         self._prompt = story.prompts[edition]
-        self._first = protocol.first_number
-        self._normalised = self.rewrites = protocol.normalised_history
+        self._takes_first = protocol.first_number
+        self.rewrites = protocol.normalised_history
 
     def parse(self, reply: str, state: object) -> int | Invalid:
         """Read the number in a reply; the game decides whether it is legal."""
-        return read_number(reply, self._first)
+        return read_number(reply, self._takes_first)
 
     def remember(self, reply: str, parsed: int | Invalid) -> str:
         """Return the reply as the chat keeps it: as published, the number alone."""
-        return str(parsed) if self._normalised and isinstance(parsed, int) else reply
+        return str(parsed) if self.rewrites and isinstance(parsed, int) else reply
 
     def render(self, action: int, state: object) -> str:
         return str(action)
@@ -240,7 +242,7 @@ def _neighbour_list_text(state: VisitedNodes) -> str:
     return ", ".join(map(str, state.graph.neighbours[state.at]))
 
 
-_NO_CHANCE = Stream("search", "coach")  # the games leave nothing to it
+_UNUSED_RANDOMNESS = Stream("search", "coach")  # the games do not draw from it
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,8 +251,8 @@ class Teacher:
 
     Attributes:
         player: The optimal policy.
-        steps: Number of its steps; None for the whole episode. The step that would reach the goal is never among them,
-            so that there is always a free one to be scored.
+        steps: Number of the teacher's steps; None for the whole episode. The step that would reach the goal is left to
+            the player, so that there is always a free step to be scored.
     """
 
     game: Game[Any, Any, int]
@@ -262,7 +264,7 @@ class Teacher:
         action = self.player(state, rng)
         if self.steps is None:
             return action
-        # Once it has stopped it does not begin again, wherever the player has gone.
+        # A teacher that has stopped does not begin again, wherever the player has gone.
         if len(turns) >= self.steps or (turns and turns[-1].executed is None):
             return None
         return action if self.game.terminal(self.game.apply(state, action, rng).state) is None else None
@@ -270,16 +272,16 @@ class Teacher:
 
 @dataclass(frozen=True, slots=True)
 class Coach:
-    """Refuses what does not follow the algorithm, so many times in a row; the next reply is taken, and none checked.
+    """Refuses actions that do not follow the algorithm, up to a number in a row; then no action is checked any more.
 
     The published program also ended an episode, with no answer, at a refused reply that happened to be the target.
-    That is not repeated: it is refused like any other.
+    Here such a reply is refused like any other.
 
     Attributes:
         game: The rules; illegal actions are left to the game.
         algorithm: State -> the algorithm with which answers are compared.
         refuse: State -> the message to the player.
-        chances: Refusals in a row.
+        chances: Most refusals in a row.
     """
 
     game: Game[Any, Any, int]
@@ -289,15 +291,15 @@ class Coach:
 
     def __call__(self, state: Any, action: int, turns: Sequence[TurnRecord]) -> str | None:
         """Return why an action is refused; None to let it pass."""
-        algorithm, refused = self.algorithm(state), 0
+        algorithm, n_refused = self.algorithm(state), 0
         for turn in turns:
             if "coached" in turn.events:
-                refused += 1
+                n_refused += 1
             elif turn.outcome in VALID:
-                if refused >= self.chances:
+                if n_refused >= self.chances:
                     return None
                 algorithm.add_answer(turn.action)
-                refused = 0
-        if refused >= self.chances or self.game.apply(state, action, _NO_CHANCE).outcome is Outcome.ILLEGAL:
+                n_refused = 0
+        if n_refused >= self.chances or self.game.apply(state, action, _UNUSED_RANDOMNESS).outcome is Outcome.ILLEGAL:
             return None
         return None if algorithm.is_next_answer(action) else self.refuse(state)

@@ -42,12 +42,12 @@ class Graph:
 
     def count_reachable_from(self, node: int) -> int:
         """Return the number of nodes that can be reached from a node, itself included."""
-        visited, todo = {node}, [node]
-        while todo:
-            for neighbour in self.neighbours[todo.pop()]:
+        visited, stack = {node}, [node]
+        while stack:
+            for neighbour in self.neighbours[stack.pop()]:
                 if neighbour not in visited:
                     visited.add(neighbour)
-                    todo.append(neighbour)
+                    stack.append(neighbour)
         return len(visited)
 
 
@@ -82,7 +82,7 @@ def _star_tree(size: int, rng: Stream) -> Edges:
 
 
 def _caterpillar_tree(size: int, rng: Stream) -> Edges:
-    """Draw a path of half of the nodes, with each of the others on a random one of them."""
+    """Draw a path of half of the nodes, with each other node on a random node of the path."""
     spine = (size + 1) // 2
     return _path_tree(spine, rng) + [(rng.below(spine), node) for node in range(spine, size)]
 
@@ -107,40 +107,41 @@ SHAPES: MappingProxyType[str, Callable[[int, Stream], Edges]] = MappingProxyType
 def connected_graph(shape: str, size: int, extra: int, rng: Stream) -> Graph:
     """Draw a connected graph: a tree of a shape in `SHAPES` with random names for its nodes, and extra edges.
 
-    There are at least 2 nodes, and as many extra edges as asked for or as there is room for; each makes a cycle. The
-    edges come in random order, so that the order of neighbours says nothing.
+    There are at least 2 nodes, and `extra` edges or as many as there is room for; each makes a cycle. The edges come in
+    random order, so that the order of neighbours says nothing.
     """
     names = list(range(size))
     rng.shuffle(names)
     edges = [(names[u], names[v]) for u, v in SHAPES[shape](size, rng)]
-    joined = {frozenset(edge) for edge in edges}
-    room = size * (size - 1) // 2 - len(edges)
-    for _ in range(min(extra, room)):
+    joined_pairs = {frozenset(edge) for edge in edges}
+    n_unjoined = size * (size - 1) // 2 - len(edges)
+    for _ in range(min(extra, n_unjoined)):
         u, v = rng.below(size), rng.below(size)
-        while u == v or frozenset((u, v)) in joined:
+        while u == v or frozenset((u, v)) in joined_pairs:
             u, v = rng.below(size), rng.below(size)
-        joined.add(frozenset((u, v)))
+        joined_pairs.add(frozenset((u, v)))
         edges.append((u, v))
     rng.shuffle(edges)
     return Graph(size, tuple((min(edge), max(edge)) for edge in edges))
 
 
 Edge = tuple[int, int]  # two room numbers, the smaller first
-Neighbours = list[list[int]]
+Neighbours = list[list[int]]  # of each room, the rooms beside it
 
 
 @lru_cache(maxsize=4)  # mazes are drawn in sets of one size; nobody changes the lists
 def _room_neighbours(columns: int, rows: int) -> Neighbours:
-    near: Neighbours = []
+    """Return the neighbours of each room of a rectangle: up, down, left and right, where there are any."""
+    neighbours: Neighbours = []
     for room in range(columns * rows):
-        x, y = room % columns, room // columns
-        near.append(
+        y, x = divmod(room, columns)
+        neighbours.append(
             [room - columns] * (y > 0)
             + [room + columns] * (y < rows - 1)
             + [room - 1] * (x > 0)
             + [room + 1] * (x < columns - 1)
         )
-    return near
+    return neighbours
 
 
 def _ordered_edge(a: int, b: int) -> Edge:
@@ -148,83 +149,83 @@ def _ordered_edge(a: int, b: int) -> Edge:
     return (a, b) if a < b else (b, a)
 
 
-def _backtracker_tree(near: Neighbours, rng: Stream) -> list[Edge]:
+def _backtracker_tree(neighbours: Neighbours, rng: Stream) -> list[Edge]:
     """Draw a tree by depth-first search in random order: long corridors, few short dead ends."""
-    room = rng.below(len(near))
-    visited = bytearray(len(near))
+    room = rng.below(len(neighbours))
+    visited = bytearray(len(neighbours))
     visited[room] = 1
     is_visited = visited.__getitem__
     trail, edges = [room], list[Edge]()
-    while len(edges) < len(near) - 1:  # the way back from the last room has no choices
-        here = trail[-1]
-        fresh = [*filterfalse(is_visited, near[here])]
-        if not fresh:
+    while len(edges) < len(neighbours) - 1:  # the way back from the last room has no choices
+        current = trail[-1]
+        unvisited = [*filterfalse(is_visited, neighbours[current])]
+        if not unvisited:
             trail.pop()
             continue
-        room = fresh[rng.below(len(fresh))] if len(fresh) > 1 else fresh[0]
+        room = unvisited[rng.below(len(unvisited))] if len(unvisited) > 1 else unvisited[0]
         visited[room] = 1
-        edges.append((here, room) if here < room else (room, here))
+        edges.append((current, room) if current < room else (room, current))
         trail.append(room)
     return edges
 
 
-def _wilson_tree(near: Neighbours, rng: Stream) -> list[Edge]:
+def _wilson_tree(neighbours: Neighbours, rng: Stream) -> list[Edge]:
     """Draw a tree by loop-erased random walks: every one is equally likely (Wilson, STOC 1996)."""
-    inside = bytearray(len(near))
-    order = list(range(len(near)))
+    in_tree = bytearray(len(neighbours))
+    order = list(range(len(neighbours)))
     rng.shuffle(order)
-    inside[order[0]] = 1
-    leaves = [-1] * len(near)  # where the walk last left each room; rewriting it erases loops
+    in_tree[order[0]] = 1
+    next_rooms = [-1] * len(neighbours)  # where the walk last left each room; rewriting it erases loops
     edges: list[Edge] = []
     for start in order[1:]:
         room = start
-        while not inside[room]:
-            leaves[room] = near[room][rng.below(len(near[room]))]
-            room = leaves[room]
+        while not in_tree[room]:
+            next_rooms[room] = neighbours[room][rng.below(len(neighbours[room]))]
+            room = next_rooms[room]
         room = start
-        while not inside[room]:
-            inside[room] = 1
-            edges.append(_ordered_edge(room, leaves[room]))
-            room = leaves[room]
+        while not in_tree[room]:
+            in_tree[room] = 1
+            edges.append(_ordered_edge(room, next_rooms[room]))
+            room = next_rooms[room]
     return edges
 
 
-def _kruskal_tree(near: Neighbours, rng: Stream) -> list[Edge]:
+def _kruskal_tree(neighbours: Neighbours, rng: Stream) -> list[Edge]:
     """Draw a tree by opening walls in random order where they part two pieces: many short dead ends."""
-    passages = all_passages(near)
+    passages = all_passages(neighbours)
     rng.shuffle(passages)
-    parent = list(range(len(near)))
+    parents = list(range(len(neighbours)))
 
     def find_root(room: int) -> int:
         """Return the room that stands for the piece of a room."""
-        while parent[room] != room:
-            parent[room] = parent[parent[room]]
-            room = parent[room]
+        while parents[room] != room:
+            parents[room] = parents[parents[room]]
+            room = parents[room]
         return room
 
     edges: list[Edge] = []
     for a, b in passages:
         if find_root(a) != find_root(b):
-            parent[find_root(a)] = find_root(b)
+            parents[find_root(a)] = find_root(b)
             edges.append((a, b))
     return edges
 
 
-def _prim_tree(near: Neighbours, rng: Stream) -> list[Edge]:
+def _prim_tree(neighbours: Neighbours, rng: Stream) -> list[Edge]:
     """Draw a tree by opening random walls of the piece grown so far: short paths, very many dead ends."""
-    inside = bytearray(len(near))
+    in_tree = bytearray(len(neighbours))
     frontier: list[Edge] = []
     edges: list[Edge] = []
-    room = rng.below(len(near))
+    room = rng.below(len(neighbours))
     while True:
-        inside[room] = 1
-        frontier += [(room, neighbour) for neighbour in near[room] if not inside[neighbour]]
+        in_tree[room] = 1
+        frontier += [(room, neighbour) for neighbour in neighbours[room] if not in_tree[neighbour]]
         while frontier:
-            pick = rng.below(len(frontier))
-            frontier[pick], frontier[-1] = frontier[-1], frontier[pick]
-            home, room = frontier.pop()
-            if not inside[room]:
-                edges.append(_ordered_edge(home, room))
+            index = rng.below(len(frontier))
+            frontier[index], frontier[-1] = frontier[-1], frontier[index]
+            tree_room, room = frontier.pop()
+            if not in_tree[room]:
+                edges.append(_ordered_edge(tree_room, room))
                 break
         else:
             return edges
@@ -244,9 +245,9 @@ def _cached_passages(columns: int, rows: int) -> tuple[Edge, ...]:
     return tuple(all_passages(_room_neighbours(columns, rows)))
 
 
-def all_passages(near: Neighbours) -> list[Edge]:
+def all_passages(neighbours: Neighbours) -> list[Edge]:
     """Return all pairs of neighbouring rooms, in order."""
-    return [(a, b) for a, neighbours in enumerate(near) for b in sorted(neighbours) if a < b]
+    return [(room, other) for room, others in enumerate(neighbours) for other in sorted(others) if room < other]
 
 
 def spanning_tree(columns: int, rows: int, algorithm: str, rng: Stream) -> tuple[list[Edge], list[Edge]]:
@@ -254,6 +255,6 @@ def spanning_tree(columns: int, rows: int, algorithm: str, rng: Stream) -> tuple
 
     Return the columns * rows - 1 passages of the tree, and all other pairs of neighbouring rooms, in order.
     """
-    near = _room_neighbours(columns, rows)
-    tree = TREES[algorithm](near, rng)
+    neighbours = _room_neighbours(columns, rows)
+    tree = TREES[algorithm](neighbours, rng)
     return tree, [*filterfalse(set(tree).__contains__, _cached_passages(columns, rows))]

@@ -16,8 +16,8 @@ REFLECTIONS = (1, 2, 3)
 
 def transform_rows(symmetry: int, rows: Sequence[Sequence[T]]) -> list[list[T]]:
     """Return the rows of a rectangle after a symmetry; the numbers 4 to 7 exchange its height and width."""
-    turned = [list(row[::-1] if symmetry & 1 else row) for row in (rows[::-1] if symmetry & 2 else rows)]
-    return [list(column) for column in zip(*turned, strict=True)] if symmetry & 4 else turned
+    reversed_rows = [list(row[::-1] if symmetry & 1 else row) for row in (rows[::-1] if symmetry & 2 else rows)]
+    return [list(column) for column in zip(*reversed_rows, strict=True)] if symmetry & 4 else reversed_rows
 
 
 def transform_cell(symmetry: int, row: int, column: int, height: int, width: int) -> tuple[int, int]:
@@ -82,8 +82,7 @@ class Floor:
     def shortest_path(self, start: int, goal: int) -> list[int] | None:
         """Return the cells of a shortest path without the start; None if there is none.
 
-        Of several it is the one that, seen from the goal, goes up, left, right or down as early as it can, in this
-        order.
+        Of several paths, seen from the goal, it prefers a step up, then left, right and down, at each step.
         """
         layers = self.layers(start, goal)
         if layers is None:
@@ -91,13 +90,13 @@ class Floor:
         path, cell = [goal], goal
         for layer in layers[-2:0:-1]:
             column = cell % self.width
-            for neighbour, possible in (
+            for neighbour, is_in_grid in (
                 (cell - self.width, cell >= self.width),
                 (cell - 1, column > 0),
                 (cell + 1, column < self.width - 1),
-                (cell + self.width, True),
+                (cell + self.width, True),  # below the last row, no layer has cells
             ):
-                if possible and layer >> neighbour & 1:
+                if is_in_grid and layer >> neighbour & 1:
                     cell = neighbour
                     break
             path.append(cell)
@@ -148,18 +147,19 @@ class Lattice:
         """Return the cell numbers in a direction from a cell up to the border, nearest first, open or not."""
         dx, dy = DIRECTIONS[direction]
         x, y = self.position(cell)
-        ahead = max(-dx * x, dx * (self.width - 1 - x), -dy * y, dy * (self.height - 1 - y))
+        n_cells = max(-dx * x, dx * (self.width - 1 - x), -dy * y, dy * (self.height - 1 - y))  # to the border
         offset = dx + dy * self.width
-        return range(cell + offset, cell + offset * (ahead + 1), offset)
+        return range(cell + offset, cell + offset * (n_cells + 1), offset)
 
     def count_free_ahead(self, cell: int, direction: str) -> int:
         """Return the number of open cells in a direction before a closed cell or the border."""
-        line = self.cells_ahead(cell, direction)
-        if not line:
+        cells_ahead = self.cells_ahead(cell, direction)
+        if not cells_ahead:
             return 0
         # A slice that runs backwards to the first cell has no number to stop at.
-        wall = self.cells[line.start : line.stop if line.stop >= 0 else None : line.step].find(0)
-        return len(line) if wall < 0 else wall
+        stop = cells_ahead.stop if cells_ahead.stop >= 0 else None
+        n_open = self.cells[cells_ahead.start : stop : cells_ahead.step].find(0)
+        return len(cells_ahead) if n_open < 0 else n_open
 
     def exits(self, cell: int) -> Iterator[tuple[str, int]]:
         """Yield (direction, cell number) of the open neighbours, in the order of `DIRECTIONS`."""
@@ -170,33 +170,33 @@ class Lattice:
 
     def open_neighbour_bits(self) -> bytes:
         """Return for each cell, open or not, its open neighbours: 1 for up, 2 down, 4 left and 8 right."""
-        # All cells at once, in the bytes of one integer.
-        count, row = self.width * self.height, 8 * self.width
-        every, first, last = _byte_masks(self.width, self.height)
+        # All cells at once, in the bytes of one integer: shifted by a cell or a row, then to the neighbour's bit.
+        row_bits = 8 * self.width
+        all_bits, first_column, last_column = _byte_masks(self.width, self.height)
         cells = int.from_bytes(self.cells, "little")
-        vertical = (cells << row) & every | cells >> row << 1
-        horizontal = (cells & ~last) << 8 << 2 | (cells & ~first) >> 8 << 3
-        return (vertical | horizontal).to_bytes(count, "little")
+        vertical = (cells << row_bits) & all_bits | cells >> row_bits << 1
+        horizontal = (cells & ~last_column) << 8 << 2 | (cells & ~first_column) >> 8 << 3
+        return (vertical | horizontal).to_bytes(len(self.cells), "little")
 
     def distances(self, goal: int) -> tuple[int, ...]:
-        """Return the number of moves from every cell to a goal, -1 where there is no way (breadth-first search)."""
+        """Return the number of moves from every cell to a goal, -1 where there is no path (breadth-first search)."""
         return _cached_distances(self, goal)
 
     def shortest_path(self, start: int, goal: int) -> tuple[str, ...] | None:
         """Return directions of one shortest path, the first in the order of `DIRECTIONS`; None if there is none."""
-        far = self.distances(goal)
-        if far[start] < 0:
+        distances = self.distances(goal)
+        if distances[start] < 0:
             return None
         path: list[str] = []
-        width, last_row = self.width, len(far) - self.width
-        for nearer in range(far[start] - 1, -1, -1):
-            if start >= width and far[start - width] == nearer:
+        width, last_row = self.width, len(distances) - self.width
+        for distance in range(distances[start] - 1, -1, -1):
+            if start >= width and distances[start - width] == distance:
                 path.append("up")
                 start -= width
-            elif start < last_row and far[start + width] == nearer:
+            elif start < last_row and distances[start + width] == distance:
                 path.append("down")
                 start += width
-            elif start % width and far[start - 1] == nearer:
+            elif start % width and distances[start - 1] == distance:
                 path.append("left")
                 start -= 1
             else:  # a cell at a distance above 0 has a nearer neighbour
@@ -208,29 +208,29 @@ class Lattice:
 @lru_cache(maxsize=4)
 def _byte_masks(width: int, height: int) -> tuple[int, int, int]:
     """Return a number with all bits of all cells, and the lowest bit of each cell in the first and last column."""
-    first = int.from_bytes((b"\1" + bytes(width - 1)) * height, "little")
-    return (1 << 8 * width * height) - 1, first, first << 8 * (width - 1)
+    first_column = int.from_bytes((b"\1" + bytes(width - 1)) * height, "little")
+    return (1 << 8 * width * height) - 1, first_column, first_column << 8 * (width - 1)
 
 
 @lru_cache(maxsize=4)
 def _neighbour_offsets(width: int) -> list[list[int]]:
     """Return for each value of `Lattice.open_neighbour_bits` the offsets of those neighbours."""
     offsets = [dx + dy * width for dx, dy in DIRECTIONS.values()]
-    return [[offset for bit, offset in enumerate(offsets) if ways >> bit & 1] for ways in range(16)]
+    return [[offset for bit, offset in enumerate(offsets) if neighbour_bits >> bit & 1] for neighbour_bits in range(16)]
 
 
 @lru_cache(maxsize=64)
 def _cached_distances(lattice: Lattice, goal: int) -> tuple[int, ...]:
-    """Return the number of moves from every cell to a goal, -1 if there is no way (cached)."""
-    ways, offsets = lattice.open_neighbour_bits(), _neighbour_offsets(lattice.width)
-    far = [-1] * len(ways)
-    far[goal] = 0
+    """Return `Lattice.distances` (cached)."""
+    neighbour_bits, offsets = lattice.open_neighbour_bits(), _neighbour_offsets(lattice.width)
+    distances = [-1] * len(neighbour_bits)
+    distances[goal] = 0
     queue = [goal]
     for cell in queue:  # and those that are appended meanwhile
-        distance = far[cell] + 1
-        for offset in offsets[ways[cell]]:
+        distance = distances[cell] + 1
+        for offset in offsets[neighbour_bits[cell]]:
             neighbour = cell + offset
-            if far[neighbour] < 0:
-                far[neighbour] = distance
+            if distances[neighbour] < 0:
+                distances[neighbour] = distance
                 queue.append(neighbour)
-    return tuple(far)
+    return tuple(distances)
