@@ -23,9 +23,9 @@ CONTEXT_TOKENIZER = "context_tokenizer"
 CONTEXT_TEXT = "context_text"
 ITEMS, PROSE = CONTEXT_TEXTS = ("items", "prose")
 _MOST_TOKENS = 2_000_000
-_MOST_TASKS = 100_000
-_STEPS = 1 << 30  # places of the item, as shares of the prompt
-_PARAGRAPH = 6  # sentences of prose
+_MOST_DRAWS = 100_000  # of other items for one prompt
+_SHARE_STEPS = 1 << 30  # different shares of the prompt before the rules
+_SENTENCES_OF_PARAGRAPH = 6
 _SYLLABLES = ("bar", "den", "fel", "gor", "han", "lim", "mar", "nor", "oster", "pel", "rud", "sten", "tor", "wil")
 CONTEXT_OPTIONS = (
     Option(
@@ -58,7 +58,7 @@ CONTEXT_OPTIONS = (
 
 
 class NoRoomError(UsageError):
-    """An item alone takes more tokens than its context may have."""
+    """An item alone has more tokens than the budget of its context."""
 
 
 def without_context(options: Mapping[str, Json]) -> dict[str, Json]:
@@ -68,13 +68,14 @@ def without_context(options: Mapping[str, Json]) -> dict[str, Json]:
 
 
 class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
-    """A wording whose rules stand among other texts, in a prompt of a given length.
+    """A wording whose rules stand among filler texts, in a prompt of a given length.
 
-    There are as many others as have room. Where the rules stand among them is drawn from the instance's hash, as a
-    share of the prompt that is the same at each length. So lengths differ in nothing but the number of the others.
+    As many filler texts are added as the budget of tokens allows. The share of them that comes before the rules is
+    drawn from the instance's hash and is the same at each length, so that prompts of an item differ only in the number
+    of filler texts.
 
     Args:
-        tokens: Tokens of the prompt, at most.
+        tokens: The budget: tokens of the prompt, at most.
         name: The name of the tokenizer that counts them.
 
     Raises:
@@ -84,48 +85,48 @@ class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
     def __init__(self, base: Wording[I, S, A], tokens: int, name: str) -> None:
         super().__init__(base, base.name)
         self._tokens, self._tokenizer = tokens, load_tokenizer(name)
-        self._text = lru_cache(maxsize=4)(
-            self._rules_among_filler
-        )  # a page of replays asks again; a text may have megabytes
+        # Pages with replays ask for the same text again; a text may have megabytes.
+        self._cached_rules = lru_cache(maxsize=4)(self._rules_among_filler)
 
     def rules(self, instance: I) -> str:
         """Return the rules among filler texts, within the budget of tokens; raise a NoRoomError if it is too small."""
-        return self._text(instance)
+        return self._cached_rules(instance)
 
     @abstractmethod
     def _filler_texts(self, instance: I, rules: str) -> Iterator[str]:
-        """Yield the texts that stand before and after the rules of an instance."""
+        """Yield filler texts for an instance, as many as there may be room for."""
 
     @abstractmethod
     def _text_in_prompt(self, number: int, text: str) -> str:
-        """Return a text as the prompt has it; it is number `number`, from 1."""
+        """Return a filler text with the additions that the prompt gives to the text of this number, from 1."""
 
     @abstractmethod
     def _compose_prompt(self, texts: Sequence[str], rules_index: int) -> str:
-        """Return the prompt of several texts; that at `rules_index` is the rules."""
+        """Return the prompt of several texts; the one at `rules_index` is the rules."""
 
     def _rules_among_filler(self, instance: I) -> str:
         """Return the rules among as many filler texts as the budget of tokens allows."""
         rules, instance_hash = self._base.rules(instance), instance.hash
-        share = Stream("context", instance_hash).below(_STEPS) / _STEPS
-        others: list[str] = []
-        counted = self._count_tokens(self._compose_prompt([rules], 0))
-        if counted > self._tokens:
-            raise NoRoomError(f"{CONTEXT_TOKENS}={self._tokens}: an item of this level takes {counted}; give more")
-        # Counted one by one first: a tokenizer can only take fewer for all of them together, or hardly more.
+        share_before = Stream("context", instance_hash).below(_SHARE_STEPS) / _SHARE_STEPS
+        fillers: list[str] = []
+        n_tokens = self._count_tokens(self._compose_prompt([rules], 0))
+        if n_tokens > self._tokens:
+            raise NoRoomError(f"{CONTEXT_TOKENS}={self._tokens}: an item of this level takes {n_tokens}; give more")
+        # Texts are counted one by one, which is fast and gives at most a few tokens less than the whole prompt has.
         for text in self._filler_texts(instance, rules):
-            counted += self._count_tokens(self._text_in_prompt(len(others) + 1, text))
-            if counted > self._tokens:
+            n_tokens += self._count_tokens(self._text_in_prompt(len(fillers) + 1, text))
+            if n_tokens > self._tokens:
                 break
-            others.append(text)
-        while True:
-            at = int(share * (len(others) + 1))
-            text = self._compose_prompt([*others[:at], rules, *others[at:]], at)
-            if not others or self._count_tokens(text) <= self._tokens:
-                return text
-            others.pop()
+            fillers.append(text)
+        while True:  # until the whole prompt is within the budget
+            n_before = int(share_before * (len(fillers) + 1))
+            prompt = self._compose_prompt([*fillers[:n_before], rules, *fillers[n_before:]], n_before)
+            if not fillers or self._count_tokens(prompt) <= self._tokens:
+                return prompt
+            fillers.pop()
 
     def _count_tokens(self, text: str) -> int:
+        """Return the number of tokens of a text."""
         return len(self._tokenizer.encode(text))
 
 
@@ -149,15 +150,18 @@ class AmongItemsWording(ContextWording[I, S, A], Generic[I, S, A]):
         return self._base.prompt(rules, examples, observation)
 
     def _filler_texts(self, instance: I, rules: str) -> Iterator[str]:
-        for number in range(_MOST_TASKS):
+        """Yield the rules of other items of the level."""
+        for number in range(_MOST_DRAWS):
             text = self._base.rules(self._draw(instance, f"context/{instance.hash}/{number}"))
-            if text != rules:  # of a level with few instances
+            if text != rules:  # a level with few instances can draw the same one
                 yield text
 
     def _text_in_prompt(self, number: int, text: str) -> str:
+        """Return a task below a heading with its number."""
         return f"{self.texts.fill('context.task', number=number)}\n\n{text}\n\n"
 
     def _compose_prompt(self, texts: Sequence[str], rules_index: int) -> str:
+        """Return the numbered tasks between sentences that say which one to do."""
         opening = self.texts.fill("context.opening", count=len(texts), number=rules_index + 1)
         tasks = "".join(self._text_in_prompt(index, text) for index, text in enumerate(texts, start=1))
         return f"{opening}\n\n{tasks}{self.texts.fill('context.closing', number=rules_index + 1)}"
@@ -166,10 +170,11 @@ class AmongItemsWording(ContextWording[I, S, A], Generic[I, S, A]):
 class WithinProseWording(ContextWording[I, S, A], Generic[I, S, A]):
     """A wording whose rules stand between marks in prose that has nothing to do with them.
 
-    Its sentences are made of the language's `prose.sentences` and drawn from the instance's hash.
+    The sentences are drawn from the language's `prose.sentences`, by the instance's hash.
     """
 
     def _filler_texts(self, instance: I, rules: str) -> Iterator[str]:
+        """Yield random sentences without end."""
         rng = Stream("context/prose", instance.hash)
         sentences, wares = (self.texts[f"prose.{name}"].split("\n") for name in ("sentences", "wares"))
 
@@ -187,9 +192,11 @@ class WithinProseWording(ContextWording[I, S, A], Generic[I, S, A]):
             )
 
     def _text_in_prompt(self, number: int, text: str) -> str:
+        """Return a sentence with a blank after it."""
         return f"{text} "
 
     def _compose_prompt(self, texts: Sequence[str], rules_index: int) -> str:
+        """Return paragraphs of prose with the rules between marks, and sentences that say so."""
         before, after = _join_into_paragraphs(texts[:rules_index]), _join_into_paragraphs(texts[rules_index + 1 :])
         begin, end = self.texts["prose.begin"], self.texts["prose.end"]
         parts = (self.texts.fill("prose.opening", begin=begin, end=end), before, begin, texts[rules_index], end, after)
@@ -197,8 +204,9 @@ class WithinProseWording(ContextWording[I, S, A], Generic[I, S, A]):
 
 
 def _join_into_paragraphs(sentences: Sequence[str]) -> str:
-    """Return sentences as paragraphs of `_PARAGRAPH` sentences, with blank lines between them."""
-    return "\n\n".join(" ".join(sentences[at : at + _PARAGRAPH]) for at in range(0, len(sentences), _PARAGRAPH))
+    """Return sentences as paragraphs of six sentences, with blank lines between them."""
+    starts = range(0, len(sentences), _SENTENCES_OF_PARAGRAPH)
+    return "\n\n".join(" ".join(sentences[start : start + _SENTENCES_OF_PARAGRAPH]) for start in starts)
 
 
 def _resolve_context_options(
@@ -213,7 +221,7 @@ def _resolve_context_options(
         return resolve_others(values)
     name = name or ESTIMATE
     if name != ESTIMATE and not name.startswith("tiktoken/"):
-        # A file would have to be there wherever the record is replayed.
+        # A tokenizer in a file is refused: the file would be needed wherever the record is replayed.
         raise UsageError(f"{CONTEXT_TOKENIZER}={name[:80]!r}: give {ESTIMATE} or tiktoken/ENCODING")
     text = text or (ITEMS if environment.playing.takes_context else PROSE)
     if text == ITEMS and not environment.playing.takes_context:
@@ -239,12 +247,12 @@ def _play_with_context(environment: AnyEnvironment, options: Mapping[str, Json])
         return items.make_source(key, items.level_of(instance), source_options).item(0).instance
 
     wording = AmongItemsWording(play.wording, draw, tokens, name)
-    # One turn: later messages would say again what had to be found.
+    # One turn only: the messages of later turns would show the item without its context.
     return replace(play, wording=wording, limits=replace(play.limits, turns=1), turns=None)
 
 
 def _context_length(record: EpisodeRecord) -> float | None:
-    """Return the budget of the context in thousands of tokens; None if there is none."""
+    """Return the budget of a record's context in thousands of tokens; None without a context."""
     tokens = record.options.get(CONTEXT_TOKENS)
     return tokens / 1000 if type(tokens) is int and tokens > 0 else None
 

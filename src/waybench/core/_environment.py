@@ -290,7 +290,8 @@ PLAY_EXTENSIONS: list[PlayExtension] = []
 class ItemIndex:
     """A difficulty index: log2 of an item's level plus a weighted sum of its other variables.
 
-    The unit is a doubling of the level. A variable x counts as log2(1 + x), minus the expected value of log2(1 + x) at the item's level.
+    The unit is a doubling of the level. A variable x counts as log2(1 + x), minus the expected value of log2(1 + x) at
+    the item's level.
 
     Attributes:
         terms: Variable -> (expected value of log2(1 + x) at level 1, its rise with each doubling of the level, weight:

@@ -1,6 +1,7 @@
 """The rules of an environment, and the random numbers by key that games and items draw."""
 
 import hashlib
+import math
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, MutableSequence, Sequence
@@ -17,20 +18,22 @@ A = TypeVar("A")  # its action
 T = TypeVar("T")
 
 NOTHING: Mapping[str, Json] = MappingProxyType({})
-_WORDS = 8  # 64-bit words in one SHA-512 block
-_BLOCK = struct.Struct(f"<{_WORDS}Q")
-_MANY = 32  # items, from which on a shuffle is faster if its words are drawn at once
-_RANGE = 1 << 64  # of one word
-_SMALL = 1 << 32  # up to this n, words below _EVEN favour no remainder
-_EVEN = _RANGE - _SMALL
+_WORDS_OF_BLOCK = 8  # 64-bit words in one SHA-512 block
+_BLOCK = struct.Struct(f"<{_WORDS_OF_BLOCK}Q")
+_MANY_ITEMS = 32  # with more, a shuffle is faster if its words are drawn at once
+_WORD_RANGE = 1 << 64
+# Fast path of `below`: a word below `_UNBIASED_LIMIT` can be reduced modulo any n up to `_SMALL_RANGE`. Higher words,
+# one in 2**32, take the exact test of `_below_any_limit`, which for n favours no remainder.
+_SMALL_RANGE = 1 << 32
+_UNBIASED_LIMIT = _WORD_RANGE - _SMALL_RANGE
 
 
 class Stream:
     """A stream of random numbers that a key determines.
 
-    The k-th block of the stream is SHA-512(SHA-512(key) || k), read as eight big-endian 64-bit words. Nothing of
-    Python's `random` takes part, whose sampling methods may change between versions, and neighbouring keys have
-    nothing in common, unlike neighbouring seeds of "seed + index".
+    The k-th block of the stream is SHA-512(SHA-512(key) || k), read as eight big-endian 64-bit words. Python's `random`
+    is not used, since its sampling methods may change between versions. Streams of neighbouring keys have nothing in
+    common, unlike those of neighbouring seeds ("seed + index").
 
     Args:
         *key: Strings and integers; their types and boundaries are part of the key.
@@ -42,8 +45,10 @@ class Stream:
         self._parts = key
         self._parent: Stream | None = None
         self._text = ""
-        self._block = -1  # the rest is set up when the first number is drawn: most streams of a game are never read
-        self._words: list[int] = []  # drawn and not yet given, the next one last
+        # Number of the next block; -1 before the key's digest is known, which is not computed before the first number
+        # is drawn: most streams of a game are never read.
+        self._block = -1
+        self._words: list[int] = []  # drawn and not yet used, the next one last
 
     def child(self, *more: str | int) -> "Stream":
         """Return the stream whose key extends this one's key by `more` parts."""
@@ -71,7 +76,7 @@ class Stream:
         digest = hashlib.sha512(self._key + self._block.to_bytes(8, "big")).digest()
         self._block += 1
         words = self._words
-        words.extend(_BLOCK.unpack(digest[::-1]))  # backwards: the last word is the first, and its last byte as well
+        words.extend(_BLOCK.unpack(digest[::-1]))  # little-endian words of the reversed digest: the first word last
         return words.pop()
 
     def _draw_blocks(self, count: int) -> None:
@@ -79,9 +84,10 @@ class Stream:
         if self._block < 0:
             self._words.append(self._draw_block())
         key, first, words = self._key, self._block, self._words
-        self._block = last = first + max(0, -(-(count - len(words)) // _WORDS))
-        digests = b"".join([hashlib.sha512(key + block.to_bytes(8, "big")).digest() for block in range(first, last)])
-        words[:0] = struct.unpack(f"<{_WORDS * (last - first)}Q", digests[::-1])
+        n_blocks = max(0, math.ceil((count - len(words)) / _WORDS_OF_BLOCK))
+        self._block = end = first + n_blocks
+        digests = b"".join([hashlib.sha512(key + block.to_bytes(8, "big")).digest() for block in range(first, end)])
+        words[:0] = struct.unpack(f"<{_WORDS_OF_BLOCK * n_blocks}Q", digests[::-1])
 
     def word(self) -> int:
         """Return the next 64 random bits as an integer in [0, 2**64)."""
@@ -89,29 +95,29 @@ class Stream:
 
     def below(self, n: int) -> int:
         """Return a uniform integer in [0, n); raise a ValueError if n < 1."""
-        if 0 < n <= _SMALL:
+        if 0 < n <= _SMALL_RANGE:
             value = self._words.pop() if self._words else self._draw_block()
-            if value < _EVEN:
+            if value < _UNBIASED_LIMIT:
                 return value % n
-            self._words.append(value)
+            self._words.append(value)  # put back for the exact test
         if n < 1:
             raise ValueError(f"below({n}): n must be at least 1")
         return self._below_any_limit(n)
 
     def _below_any_limit(self, n: int) -> int:
         """Return a uniform integer in [0, n), from as many words as n needs."""
-        words = 1 if n < _RANGE else (n.bit_length() + 63) // 64
-        limit = (1 << 64 * words) // n * n  # values from here on would favour the small remainders
+        n_words = 1 if n < _WORD_RANGE else (n.bit_length() + 63) // 64
+        limit = (1 << 64 * n_words) // n * n  # values from here on would favour the small remainders
         while True:
             value = 0
-            for _ in range(words):
+            for _ in range(n_words):
                 value = value << 64 | self.word()
             if value < limit:
                 return value % n
 
     def random(self) -> float:
         """Return a uniform float in [0, 1) with 53 random bits."""
-        # The word is taken here and not by `word`: a call less for each step of the games of chance.
+        # The word is taken here and not by `word`, which would be a slow call in each step of games of chance.
         return ((self._words.pop() if self._words else self._draw_block()) >> 11) * 2.0**-53
 
     def choice(self, items: Sequence[T]) -> T:
@@ -120,22 +126,23 @@ class Stream:
 
     def distinct(self, total: int, count: int) -> list[int]:
         """Return up to `count` distinct integers in [0, total), in random order."""
-        moved: dict[int, int] = {}  # position -> number, where the permutation has moved it
+        # A Fisher-Yates shuffle of range(total), of which only numbers that were moved are stored.
+        moved: dict[int, int] = {}  # position -> number there
         numbers: list[int] = []
         for position in range(min(total, count)):
-            choice = position + self.below(total - position)
-            numbers.append(moved.get(choice, choice))
-            moved[choice] = moved.pop(position, position)
+            chosen_position = position + self.below(total - position)
+            numbers.append(moved.get(chosen_position, chosen_position))
+            moved[chosen_position] = moved.pop(position, position)
         return numbers
 
     def shuffle(self, items: MutableSequence[T]) -> None:
         """Put the items into a uniformly random order, in place (Fisher-Yates)."""
-        if len(items) > _MANY:
+        if len(items) > _MANY_ITEMS:
             self._draw_blocks(len(items) - 1)
         words = self._words
         for i in range(len(items) - 1, 0, -1):
-            value = words.pop() if words else self._draw_block()
-            if value < _EVEN:
+            value = words.pop() if words else self._draw_block()  # as in `below`, without a call
+            if value < _UNBIASED_LIMIT:
                 j = value % (i + 1)
             else:
                 words.append(value)
@@ -154,7 +161,8 @@ def evenly_spaced_values(values: Sequence[A], max_values: int) -> list[A]:
 
     The sequence is not copied: a game's legal actions can be a `range` of more numbers than fit in memory.
     """
-    return [values[at] for at in range(0, len(values), max(1, -(-len(values) // max_values)))]
+    stride = max(1, -(-len(values) // max_values))  # rounded up, in exact integers
+    return [values[index] for index in range(0, len(values), stride)]
 
 
 class Outcome(StrEnum):
@@ -186,8 +194,8 @@ class Transition(NamedTuple, Generic[S]):
         state: The state afterwards.
         reward: The reward of this step, within the game's `GameProperties.reward`.
         events: What happened, as JSON values; metrics and wordings read it.
-        outcome: OK, ILLEGAL or UNPRODUCTIVE; UNPARSED where the reply named no action, for which a published protocol
-            prescribes one.
+        outcome: OK, ILLEGAL or UNPRODUCTIVE. UNPARSED for an action that a published protocol carries out in place of a
+            reply that names none.
     """
 
     state: S
@@ -214,8 +222,8 @@ class GameProperties:
 class Game(ABC, Generic[I, S, A]):
     """The rules, with no text, no model and no input or output in them.
 
-    States are frozen, slotted and hashable, and `apply` never changes its input; that gives replay, exhaustive
-    oracles, forks and property tests for nothing.
+    States are frozen, slotted and hashable, and `apply` never changes its input. Therefore records can be replayed,
+    oracles can search, and episodes can be forked, without further code.
     """
 
     properties: GameProperties
@@ -228,14 +236,14 @@ class Game(ABC, Generic[I, S, A]):
     def legal(self, state: S) -> Sequence[A]:
         """Return the elementary legal actions, in a fixed order; empty exactly if the state is terminal.
 
-        Where an action is a plan of several moves, these are the plans of one move; `apply` takes longer ones too.
-        Where there are very many, the sequence makes them on demand, as `range` does: callers take its
-        length and single elements (`evenly_spaced_values`), and never list all.
+        Where an action is a plan of several moves, these are the plans of one move; `apply` takes longer plans, too.
+        Very many actions are made on demand, as by `range`: callers use the sequence's length and single elements
+        (`evenly_spaced_values`), and never list all actions.
         """
 
     @abstractmethod
     def apply(self, state: S, action: A, rng: Stream) -> Transition[S]:
-        """Carry out an action; an illegal one gives a transition with outcome ILLEGAL, never an exception."""
+        """Return the effect of an action; for an illegal one a transition with outcome ILLEGAL, never an exception."""
 
     @abstractmethod
     def terminal(self, state: S) -> End | None:
@@ -250,22 +258,22 @@ class Game(ABC, Generic[I, S, A]):
         """Return the action that `encode` wrote; raise a DataError for anything else."""
 
     def forfeit(self, state: S) -> S:
-        """Return the state after a reply that was not carried out; by default nothing happens."""
+        """Return the state after a reply that was not carried out; by default the same state."""
         return state
 
     def cut(self, action: A, steps: int) -> tuple[A, int]:
         """Return the first steps of an action, at most `steps`, and their number, for a prefix that ends within a plan.
 
-        By default an action is one step. A game whose actions are plans cuts them where the first part of a plan and
-        then the rest, each as a plan, have the same effect as the whole.
+        By default an action is one step. A game whose actions are plans cuts a plan where its first part and then its
+        rest, carried out as two plans, have the same effect as the whole plan.
         """
         return action, 1
 
     def perturb(self, state: S, action: A, rate: float, rng: Stream) -> A:
         """Return an action with errors at a given rate, for a `NoisyPolicy`.
 
-        By default the whole action is replaced by a random legal one with probability `rate`; a game whose actions
-        are plans spoils each move with that probability.
+        By default the whole action is replaced by a random legal action with probability `rate`; a game whose actions
+        are plans changes each move with that probability.
         """
         return rng.choice(self.legal(state)) if rng.random() < rate else action
 
@@ -279,7 +287,7 @@ class Limits:
         invalid: "turn": an invalid reply uses up its turn; "retry": it is forgiven, up to `retries` in a row, and
             costs no turn; "end": it ends the episode.
         retries: Invalid replies in a row that "retry" forgives; one more ends the episode.
-        illegal: Whether an illegal action costs what an invalid reply does; by default it is a turn like any other.
+        illegal: Whether an illegal action has the cost of an invalid reply; by default it is a turn like any other.
     """
 
     turns: int

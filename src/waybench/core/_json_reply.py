@@ -1,4 +1,4 @@
-"""Reading the answer out of a reply that has it as JSON, which is hostile text of any size and shape."""
+"""Reading answers in JSON from replies, which are hostile text of any size and shape."""
 
 import json
 import re
@@ -50,24 +50,25 @@ FORMS = (
 )
 """The forms of JSON: what it is, whether it is read, an example. They are the same in all environments."""
 
-_QUOTED = r"\s*+(?:[\"'}#]|/[/*])"
+# After the brace of an object: a quote, the closing brace or a comment. Braces in prose and formulas are ignored.
+_OBJECT_CONTENT = r"\s*+(?:[\"'}#]|/[/*])"
 _ESCAPED_GAP = r"(?:\s|\\[nrt])*+"
-# Braces in prose and formulas are passed over. A string can hold JSON; then its quotes are escaped.
+# A string that holds JSON: the quotes in it are escaped.
 _ENCODED = rf'"(?={_ESCAPED_GAP}(?:\[{_ESCAPED_GAP})?\{{{_ESCAPED_GAP}\\+")'
-_OBJECT = re.compile(rf"\{{{_QUOTED}|{_ENCODED}")
-_LIST = re.compile(rf"(?:\[\s*+)?\{{{_QUOTED}|{_ENCODED}")
+_OBJECT = re.compile(rf"\{{{_OBJECT_CONTENT}|{_ENCODED}")
+_LIST = re.compile(rf"(?:\[\s*+)?\{{{_OBJECT_CONTENT}|{_ENCODED}")
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _AnswerForm:
     """The form of the answers that are searched for.
 
     Attributes:
-        candidate: Where a value can begin that is an answer or holds one.
-        is_answer: Whether a value is an answer.
-        content: An answer -> the part of it in which only placeholders make it a mention of the format.
-        key: A key of an answer with its colon, in malformed text.
-        encoded_key: The same in a malformed string.
+        candidate: Matches where a value can begin that is an answer or holds one.
+        is_answer: Value -> whether it is an answer.
+        content: Answer -> the part of it that consists of placeholders alone if it only mentions the format.
+        key: Matches a key of an answer with its colon, in malformed text.
+        encoded_key: Matches such a key in a malformed string, in which quotes are escaped.
     """
 
     candidate: re.Pattern[str]
@@ -87,14 +88,13 @@ class _Answer(NamedTuple):
 def last_json_object(reply: str, key: str, *, unique: bool = False, texts: Texts = ENGLISH) -> JsonObject | Invalid:
     """Return the last JSON object in a reply that has a key.
 
-    `FORMS` lists what is read. Objects without the key are passed over. An object within another one counts if it is
-    the only one with the key in there. The player's last word is what counts: an earlier object does not if a later
-    one is malformed and has the key, followed by a colon, before or at the place where it goes wrong. Beyond that place
-    nothing is known of malformed text, so reading goes on from there, and an object that begins there counts. A mention
-    of the format counts only if there is no answer beside it.
+    `FORMS` lists the forms of JSON that are read. Objects without the key are ignored. An object within another one
+    counts if it is the only one with the key in there. The player's last word counts: an earlier object does not if a
+    later one is malformed and has the key, followed by a colon, up to the error. Reading goes on after the error, and
+    an object that begins there counts. A mention of the format counts only if there is no other answer.
 
-    The number of malformed objects is limited (each costs a search for the number of its line, from the start of the
-    reply), so that time is linear in the reply's length. Depth is counted, so that no verdict depends on the stack.
+    The time is linear in the reply's length: the number of malformed objects is limited, since for each the json module
+    counts lines from the start of the reply. Depth is counted, so that no result depends on the machine's stack.
 
     Args:
         reply: The reply, without its reasoning.
@@ -103,7 +103,7 @@ def last_json_object(reply: str, key: str, *, unique: bool = False, texts: Texts
         texts: The texts in which reasons are given.
 
     Returns:
-        The object (numbers of more than 18 digits in it are `Oversized`), or why there is none.
+        The object, in which numbers of more than 18 digits are `Oversized`; or why there is none.
     """
     answer = _last_answer(reply, _object_with_key(key), texts)
     if isinstance(answer, Invalid):
@@ -121,7 +121,8 @@ def last_json_object(reply: str, key: str, *, unique: bool = False, texts: Texts
 def last_json_list(reply: str, keys: Iterable[str], texts: Texts = ENGLISH) -> list[Any] | Invalid | None:
     """Return the last list of objects in a reply, or as `Invalid` why it is malformed; None if there is none.
 
-    It is read as by `last_json_object`. One of its objects must have one of `keys`; a key twice is malformed.
+    The reply is read as by `last_json_object`. At least one of the list's objects must have one of `keys`; a list with
+    an object that has a key twice is malformed.
     """
     answer = _last_answer(reply, _list_of_objects_with_key(tuple(keys)), texts)
     if answer is None or isinstance(answer, Invalid):
@@ -132,94 +133,92 @@ def last_json_list(reply: str, keys: Iterable[str], texts: Texts = ENGLISH) -> l
 
 
 @lru_cache(maxsize=64)
-def _object_with_key(key: str) -> _Wanted:
-    """Return the description of an answer that is an object with a key."""
+def _object_with_key(key: str) -> _AnswerForm:
+    """Return the form of answers that are an object with a key."""
 
     def is_answer(value: Any) -> bool:
         return isinstance(value, JsonObject) and key in value
 
-    return _Wanted(_OBJECT, is_answer, itemgetter(key), *_key_patterns([key]))
+    return _AnswerForm(_OBJECT, is_answer, itemgetter(key), *_key_patterns([key]))
 
 
 @lru_cache(maxsize=64)
-def _list_of_objects_with_key(keys: tuple[str, ...]) -> _Wanted:
-    """Return the description of an answer that is a list, an object of which has one of some keys."""
+def _list_of_objects_with_key(keys: tuple[str, ...]) -> _AnswerForm:
+    """Return the form of answers that are a list with at least one object that has one of some keys."""
 
     def is_answer(value: Any) -> bool:
         return is_array(value) and any(is_object(entry) and any(key in entry for key in keys) for entry in value)
 
-    def itself(value: Any) -> Any:
-        return value
-
-    return _Wanted(_LIST, is_answer, itself, *_key_patterns(keys))
+    return _AnswerForm(_LIST, is_answer, lambda value: value, *_key_patterns(keys))
 
 
 def _key_patterns(names: Iterable[str]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return patterns of any of some keys and its colon: quoted, and escaped within a string."""
-    either = "|".join(map(re.escape, names))
-    return re.compile(rf"(?:\"(?:{either})\"|'(?:{either})')\s*+:"), re.compile(rf"\\+\"(?:{either})\\+\"\s*+:")
+    """Return patterns of any of some keys and its colon: with quotes, and with escaped quotes within a string."""
+    any_name = "|".join(map(re.escape, names))
+    return re.compile(rf"(?:\"(?:{any_name})\"|'(?:{any_name})')\s*+:"), re.compile(rf"\\+\"(?:{any_name})\\+\"\s*+:")
 
 
-def _last_answer(reply: str, wanted: _Wanted, texts: Texts) -> _Answer | Invalid | None:
+def _last_answer(reply: str, form: _AnswerForm, texts: Texts) -> _Answer | Invalid | None:
     """Return the last answer in a reply, None if there is none, or why the reply is refused."""
     if len(reply) > MAX_CHARACTERS:
         return Invalid(texts.fill("reply.long", count=len(reply), most=MAX_CHARACTERS))
     try:
-        return _last_answer_in_text(reply, wanted, is_decoded=False)
+        return _last_answer_in_text(reply, form, is_decoded=False)
     except RefusedError as error:
         return Invalid(texts.fill(error.name, most=error.most))
 
 
-def _last_answer_in_text(text: str, wanted: _Wanted, *, is_decoded: bool) -> _Answer | None:
-    """Return the last answer in a text; one that only mentions the format if there is no other.
+def _last_answer_in_text(text: str, form: _AnswerForm, *, is_decoded: bool) -> _Answer | None:
+    """Return the last answer in a text; a mention of the format only if there is no other answer; None without any.
 
     Where the text was a string in another text (`is_decoded`), no string in it is decoded again.
     """
-    source = _ReplyReader(text)
+    reader = _ReplyReader(text)
     answer: _Answer | None = None
-    candidate = wanted.candidate.search(text)
+    candidate = form.candidate.search(text)
     for _ in range(MAX_OBJECTS):
         if candidate is None:
             return answer
         start = candidate.start()
-        later: _Answer | None = None
+        later_answer: _Answer | None = None
         try:
-            value, end = source.read_value(start)
-            later = _answer_in_value(value, wanted, is_decoded=is_decoded)
-            if later is not None and (source.has_placeholder or source.has_constant):
-                later = _Answer(None, source.has_placeholder)
+            value, end = reader.read_value(start)
+            later_answer = _answer_in_value(value, form, is_decoded=is_decoded)
+            if later_answer is not None and (reader.has_placeholder or reader.has_constant):
+                later_answer = _Answer(None, reader.has_placeholder)
         except MalformedError as error:
             end = max(error.position, start + 1)
-            if text[start] == '"':  # a string goes wrong where it begins
-                key = wanted.encoded_key.search(text, start)
-            else:  # at that place, too: a comma may be missing just before the key
-                key = wanted.key.search(text, start, end) or wanted.key.match(text, end)
+            if text[start] == '"':  # the position of an error in a string is where the string begins
+                key = form.encoded_key.search(text, start)
+            else:  # also at `end`: a comma may be missing just before the key
+                key = form.key.search(text, start, end) or form.key.match(text, end)
             if key is not None:
-                later = _Answer(None, False)
-        if later is not None and (answer is None or answer.is_mention or not later.is_mention):
-            answer = later
-        candidate = wanted.candidate.search(text, end)
+                later_answer = _Answer(None, False)
+        if later_answer is not None and (answer is None or answer.is_mention or not later_answer.is_mention):
+            answer = later_answer
+        candidate = form.candidate.search(text, end)
     if candidate is not None:
         raise RefusedError("json.objects", MAX_OBJECTS)
     return answer
 
 
-def _answer_in_value(value: Any, wanted: _Wanted, *, is_decoded: bool) -> _Answer | None:
-    """Return the answer that a value is, or the only one inside it; otherwise None."""
-    if wanted.is_answer(value):
-        return _Answer(value, _has_only_placeholders(wanted.content(value)))
+def _answer_in_value(value: Any, form: _AnswerForm, *, is_decoded: bool) -> _Answer | None:
+    """Return the answer that a value is, or the only answer inside it; None if there is none, or several."""
+    if form.is_answer(value):
+        return _Answer(value, _has_only_placeholders(form.content(value)))
     answers: list[_Answer] = []
     values = [value]
     while values and len(answers) < 2:
         inner = values.pop()
         if isinstance(inner, str):
-            if not is_decoded and inner[:100].lstrip()[:1] in ("{", "["):
-                answer = _last_answer_in_text(inner, wanted, is_decoded=True)
+            looks_like_json = inner[:100].lstrip()[:1] in ("{", "[")
+            if looks_like_json and not is_decoded:
+                answer = _last_answer_in_text(inner, form, is_decoded=True)
                 answers += [] if answer is None else [answer]
-        elif inner is not value and wanted.is_answer(inner):
-            answers.append(_Answer(inner, _has_only_placeholders(wanted.content(inner))))
+        elif inner is not value and form.is_answer(inner):
+            answers.append(_Answer(inner, _has_only_placeholders(form.content(inner))))
         elif isinstance(inner, JsonObject):
-            if inner.duplicate is not None:
+            if inner.duplicate is not None:  # which of the two values is meant is not known
                 return None
             values.extend(inner.values())
         elif is_array(inner):
@@ -249,11 +248,14 @@ _DECODER = json.JSONDecoder(
 
 
 class _ReplyReader:
-    """Reads values of a text: by the json module, which is fast, and what it does not take by a `ValueReader`."""
+    """Reads values of a text: by the json module, which is fast, and by a `ValueReader` where the module fails.
+
+    Its attributes are those of `ValueReader`.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._malformed = 0
+        self._n_malformed = 0
         self._reader = ValueReader(text)
         self.has_placeholder = self.has_constant = False
 
@@ -261,33 +263,33 @@ class _ReplyReader:
         """Return the value that begins at an index of the reply, and the index of its end.
 
         Raises:
-            MalformedError: If there is none.
+            MalformedError: If no value begins there.
             RefusedError: If it has too many brackets within each other, or the text too many malformed objects.
         """
-        position = start
+        error_position = start
         try:
             value, end = _DECODER.raw_decode(self._text, start)
             if not _is_deeper_than(MAX_DEPTH, value):
                 self.has_placeholder = self.has_constant = False
                 return value, end
         except json.JSONDecodeError as error:
-            position = error.pos
+            error_position = error.pos
         except (ValueError, RecursionError):
-            pass  # NaN or Infinity; or too deep for the stack, which the reader does not depend on
+            pass  # NaN or Infinity, or too deep for the machine's stack: the reader below decides
         reader = self._reader
         try:
             value = reader.read_value(start)
         except MalformedError as error:
-            self._malformed += 1
-            if self._malformed > MAX_MALFORMED:
+            self._n_malformed += 1
+            if self._n_malformed > MAX_MALFORMED:
                 raise RefusedError("json.bad_objects", MAX_MALFORMED) from None
-            raise MalformedError(max(error.position, position)) from None
+            raise MalformedError(max(error.position, error_position)) from None
         self.has_placeholder, self.has_constant = reader.has_placeholder, reader.has_constant
         return value, reader.end
 
 
 def json_excerpt(value: Any, texts: Texts = ENGLISH) -> str:
-    """Return the beginning of a reply's value as ASCII JSON, or its kind in a language, for error messages."""
+    """Return a reply's value for error messages: the beginning of its ASCII JSON, or its kind in words ("a list")."""
     if isinstance(value, Oversized):
         return texts.fill("value.digits", most=MAX_DIGITS)
     if isinstance(value, (dict, list)):
@@ -298,15 +300,15 @@ def json_excerpt(value: Any, texts: Texts = ENGLISH) -> str:
 
 def _is_deeper_than(limit: int, value: Any) -> bool:
     """Return whether a value has more than `limit` levels of arrays and objects."""
-    layer = [value]
+    containers = [value]
     for _ in range(limit):
-        layer = [
+        containers = [
             inner
-            for outer in layer
-            if isinstance(outer, (dict, list))
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            for container in containers
+            if isinstance(container, (dict, list))
+            for inner in (container.values() if isinstance(container, dict) else container)
             if isinstance(inner, (dict, list))
         ]
-        if not layer:
+        if not containers:
             return False
     return True

@@ -17,12 +17,12 @@ from waybench.core._record import EpisodeRecord, ProbeRecord, TurnRecord
 from waybench.core._texts import ENGLISH
 
 EMBEDDED = ("null", "random", "heuristic", "oracle")
-LOCAL_MODELS = ("smollm2",)  # language models that `waybench/NAME` runs on this machine: they are no players of ours
-_READ_OTHERWISE = "; replies are read in another way since schema 3 of records (reasoning marks and forms of JSON)"
+LOCAL_MODELS = ("smollm2",)  # language models that `waybench/NAME` runs on this machine: they are no reference players
+_SCHEMA_HINT = "; replies are read in another way since schema 3 of records (reasoning marks and forms of JSON)"
 
 
 class Policy(ABC):
-    """Replies to an episode as a model would; it may look at the episode's true state."""
+    """A player that replies to an episode as a model would, but may look at the episode's true state."""
 
     name: str
 
@@ -36,7 +36,7 @@ class Policy(ABC):
 
 
 class NullPolicy(Policy):
-    """Says nothing."""
+    """A player that says nothing."""
 
     name = "null"
 
@@ -50,7 +50,7 @@ class NullPolicy(Policy):
 
 
 class ScriptedPolicy(Policy):
-    """Chooses an action from the true state by one of the environment's players.
+    """A player that chooses actions from the true state by one of the environment's scripted players.
 
     Args:
         name: "random", or a name in the environment's `players`.
@@ -61,7 +61,7 @@ class ScriptedPolicy(Policy):
         self._purpose = f"player {name}"
 
     def action(self, episode: AnyEpisode) -> Any:
-        """Return the action this player takes now."""
+        """Return the action that this player takes in the episode's present state."""
         player: Player[Any, Any] | None = episode.environment.players.policies.get(self.name)
         stream = episode.stream(self._purpose)
         if player is not None:
@@ -85,7 +85,7 @@ class ScriptedPolicy(Policy):
 
 
 class NoisyPolicy(Policy):
-    """Plays as another player does, but errs at a given rate.
+    """A player that plays as another player does, but errs at a given rate.
 
     Args:
         base: The player that it imitates.
@@ -154,53 +154,53 @@ def replay(
     without_texts: bool = False,
     watch: Callable[[Episode[I, S, A], TurnRecord], None] | None = None,
 ) -> Episode[I, S, A]:
-    """Simulate a record again, without a model, and check that everything it says happened did happen.
+    """Simulate a record again, without a model, and check that each part of the record agrees with the simulation.
 
     Args:
         environment: The environment that the record names.
         record: The record of an episode.
-        by_hand: Whether actions may have been replaced although the options name no teacher. The result of such an
-            episode belongs to no player, so that it is refused by default.
+        by_hand: Whether actions may have been replaced although the options name no teacher. By default such a record
+            is refused, since its result belongs to no player.
         without_texts: Whether the opening and the messages of turns were left out of the record; they follow from the
             item and the replies, and the returned episode has them.
-        watch: Is shown the episode before each turn, and the turn as it is recorded, which is not confirmed yet.
+        watch: A function that is called before each turn with the episode and the recorded turn, which has not been
+            checked yet.
 
     Returns:
-        The episode, at the record's end. In a record of schema 1 unparsed turns may be ok or illegal instead: those for
-        which the protocol took an action.
+        The episode, at the record's end. Turns of older schemas are as the current one records them (`SCHEMA`).
 
     Raises:
         ReplayError: At the first difference between record and simulation.
-        LiveError: If there is nothing to simulate it by.
-        DataError: If the record's instance is none.
+        LiveError: If the record cannot be simulated here (`Playing.not_replayable`).
+        DataError: If the record's instance is no instance of the environment.
     """
     if (record.env, record.env_version) != (environment.id, environment.version):
         raise ReplayError(
             f"record of {record.env}@{record.env_version} cannot be replayed by {environment.id}@{environment.version}"
         )
     if environment.playing.not_replayable is not None and (reason := environment.playing.not_replayable(record)):
-        # The instance can be read without the world, and one that is none is no better for a missing engine.
+        # The instance can be checked without the world or the engine that is missing.
         _require_same("instance_hash", record.instance_hash, environment.items.decode(record.instance).hash)
         raise LiveError(reason)
     require_self_contained(record.options)
     computed = environment.item(record.instance)
-    if strange := record.item.keys() - {"id", "level", "key", "index"}:
-        raise ReplayError(f"item: the record has the unknown field {sorted(strange)[0][:40]!r}")
-    position: dict[str, Json] = {"id": computed.id, "level": computed.level, **record.item}
+    if unknown_fields := record.item.keys() - {"id", "level", "key", "index"}:
+        raise ReplayError(f"item: the record has the unknown field {sorted(unknown_fields)[0][:40]!r}")
+    position_in_set: dict[str, Json] = {"id": computed.id, "level": computed.level, **record.item}
     examples = tuple(environment.items.decode(example) for example in record.examples)
-    item = Item(computed.instance, **position, proof=computed.proof, examples=examples)
+    item = Item(computed.instance, **position_in_set, proof=computed.proof, examples=examples)
     episode = Episode(
         environment, item, record.options, attempt=record.attempt, player=record.player, plays_prefix=False
     )
     if record.attempt < 1 or item.index < 0:
         raise ReplayError(f"attempt {record.attempt} at index {item.index}: attempts count from 1, items from 0")
-    # An older record lacks options that its environment has since, and was played with their defaults.
+    # An older record lacks options that its environment has got since; it was played with their defaults.
     _require_same("options", {**episode.options, **record.options}, episode.options)
     _require_same("instance_hash", record.instance_hash, item.instance.hash)
     _require_same("level", item.level, computed.level)
     _require_same("proof", dict(record.proof), dict(computed.proof))
     opening = episode.record().opening
-    # An older record has the default form, where a wording has messages of its own since.
+    # An older record can have the default form where the wording has got a form of its own since.
     if not without_texts and record.opening != opening and record.opening != episode.default_opening:
         _require_same("opening", record.opening, opening)
     probes = list(record.probes)
@@ -217,21 +217,19 @@ def replay(
         if simulated is None:
             simulated = episode.step(Reply(turn.reply, _stop_reason(turn), turn.usage), executed)
         recorded, hint = (
-            (_turn_in_current_schema(turn, simulated, record.schema), _READ_OTHERWISE)
-            if record.schema < 3
-            else (turn, "")
+            (_turn_in_current_schema(turn, simulated, record.schema), _SCHEMA_HINT) if record.schema < 3 else (turn, "")
         )
         if without_texts:
             recorded = recorded._replace(message=simulated.message)
         if not all(map(_is_surely_same, recorded, simulated)):
-            for name, value, again in zip(TurnRecord._fields, recorded, simulated, strict=True):
-                _require_same(f"turn {number}: {name}", value, again, hint)
+            for name, value, simulated_value in zip(TurnRecord._fields, recorded, simulated, strict=True):
+                _require_same(f"turn {number}: {name}", value, simulated_value, hint)
     _replay_probes(episode, probes)
     if probes:
         raise ReplayError(f"probe {probes[0].name[:40]!r} of turn {probes[0].turn}: nothing is asked there")
     if record.turns and episode.play_prefix_turn() is not None:
         raise ReplayError(f"the record ends after turn {len(record.turns)}, before its prefix does")
-    # A caller may have ended an episode that was going on, and then says why; every other end is the simulation's.
+    # The end of an episode that a caller ended is taken from the record, if its error says why (`Episode.end`).
     end = record.end
     if (end is End.INFRASTRUCTURE or end is End.TURN_LIMIT) and record.error and not episode.done:
         episode.end(end, record.error)
@@ -266,15 +264,16 @@ def _turn_in_current_schema(turn: TurnRecord, simulated: TurnRecord, schema: int
     """Return a turn of an older schema as the current one records it (see `SCHEMA`)."""
     if turn.outcome is Outcome.TRUNCATED and simulated.outcome is Outcome.OVERFLOW:
         turn = turn._replace(outcome=simulated.outcome)
-    by_protocol = simulated.outcome is Outcome.UNPARSED and simulated.action is not None
-    was_applied = turn.outcome in (Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
-    if schema < 2 and by_protocol and was_applied:
+    has_protocol_action = simulated.outcome is Outcome.UNPARSED and simulated.action is not None
+    has_action_outcome = turn.outcome in (Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
+    if schema < 2 and has_protocol_action and has_action_outcome:
         turn = turn._replace(outcome=simulated.outcome)
     return turn._replace(reasoning=simulated.reasoning)
 
 
 def _stop_reason(turn: TurnRecord) -> str:
     """Return the stop reason of a recorded reply, from its outcome."""
+    # Before schema 3 the outcome of overflow was truncated.
     if turn.reason == ENGLISH["stop.overflow"] and turn.outcome is Outcome.TRUNCATED:
         return "overflow"
     return str(turn.outcome) if turn.outcome in NOT_CARRIED_OUT else "stop"
@@ -282,7 +281,7 @@ def _stop_reason(turn: TurnRecord) -> str:
 
 def _require_same(name: str, recorded: Json, simulated: Json, hint: str = "") -> None:
     """Raise a ReplayError if a recorded value differs from the simulated one."""
-    # As text, for 4.0 and 4, or true and 1, are equal and not the same.
+    # Compared as text, since 4.0 and 4, or true and 1, are equal in Python and differ in JSON.
     if not _is_surely_same(recorded, simulated) and _canonical_json(recorded) != _canonical_json(simulated):
         raise ReplayError(
             f"{name}: the record has {str(recorded)[:120]!r}, the simulation {str(simulated)[:120]!r}{hint}"
@@ -290,7 +289,7 @@ def _require_same(name: str, recorded: Json, simulated: Json, hint: str = "") ->
 
 
 def _is_surely_same(recorded: Any, simulated: Any) -> bool:
-    """Return True for most pairs of values with equal JSON; a fast check before `_canonical_json`."""
+    """Return True only for values with equal JSON, for most of them; a fast check before `_canonical_json`."""
     if recorded is simulated:
         return True
     kind = cast(type[object], type(recorded))
@@ -306,12 +305,12 @@ def _is_surely_same(recorded: Any, simulated: Any) -> bool:
             and recorded.keys() == simulated.keys()
             and all(type(name) is str and _is_surely_same(value, simulated[name]) for name, value in recorded.items())
         )
-    if kind is float:  # 0.0 and -0.0 are equal
+    if kind is float:  # by `repr`, since 0.0 and -0.0 are equal
         return type(simulated) is float and repr(recorded) == repr(simulated)
     return kind is type(simulated) and kind in (str, int, bool) and recorded == simulated
 
 
 def _canonical_json(value: Json) -> str:
     """Return a value as JSON with sorted keys, for comparisons."""
-    # A record that has been through JSON has lists where the simulation has tuples.
+    # Tuples of a simulation and lists of a record that was read from JSON give the same text.
     return json.dumps(value, sort_keys=True, default=dict)

@@ -23,7 +23,7 @@ I = TypeVar("I")  # noqa: E741  the instance
 TEMPLATE = "template"  # the option of play that has the content of the file, in records
 LARGEST_TEMPLATE = 1 << 20  # bytes
 _PARTS = ("rules", "first", "observation")
-_FIELD = re.compile(r"\{\{([a-z][a-z_]*)\}\}|\{([a-z][a-z_]*)\}")
+_FIELD = re.compile(r"\{\{(?P<escaped>[a-z][a-z_]*)\}\}|\{(?P<name>[a-z][a-z_]*)\}")
 _BASE = "base"
 _RULES = Field[Any]("rules", "The rules as the base wording has them.", lambda instance: "")
 _GENERAL = (
@@ -34,14 +34,15 @@ _GENERAL = (
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """The texts of a file, which replace those of one of an environment's own wordings.
+    """The texts of a file, which replace the texts of one of an environment's own wordings, its base.
 
     Attributes:
         name: Its name as a wording: "file:", the file's name, and the beginning of a SHA-256 of its content.
-        base: The wording whose parser, memory and roles it has, and whose texts stand where it has none.
-        rules: The template of the rules; None for the base wording's.
-        first: That of the first observation; None for `observation`, where the base wording has a first observation.
-        observation: That of each observation; None for the base wording's.
+        base: The name of the base wording, whose parser, memory and roles it has.
+        rules: The template of the rules; None for the rules of the base.
+        first: The template of the first observation, also where the base has none; None if the first observation has
+            the template `observation`.
+        observation: The template of each observation; None for the observations of the base.
     """
 
     name: str
@@ -57,7 +58,7 @@ class Template:
 
 
 def is_file_name(value: object) -> bool:
-    """Return whether an option's value names a file, or content that was read from one ("file:...")."""
+    """Return whether an option's value is the path of a file, or the name of a file's content ("file:...")."""
     return isinstance(value, str) and value.startswith(TEMPLATE_PREFIX)
 
 
@@ -70,7 +71,7 @@ def read_template_file(reference: str, option: Option) -> Template:
         option: The option `wording` of the environment, which lists the wordings that it can be based on.
 
     Raises:
-        UsageError: If the file cannot be read, or has something else in it.
+        UsageError: If the file cannot be read, or does not contain a template for the option.
     """
     what, path, content = read_toml_file(reference, WORDING, "a template", text_key="rules")
     return _checked_template({_BASE: option.default, **content}, f"{path.stem[:60]}", option, what)
@@ -88,7 +89,7 @@ def read_toml_file(
         The beginning of messages about the file, its path, and its content.
 
     Raises:
-        UsageError: If it cannot be read.
+        UsageError: If the file cannot be read, or is no TOML.
     """
     path = user_path(reference.removeprefix(TEMPLATE_PREFIX))
     what = f"{option}={TEMPLATE_PREFIX}{shorten_long_words(str(path))}"
@@ -108,7 +109,7 @@ def texts_as_toml(texts: Mapping[str, Json]) -> str:
     """Return texts by name as a TOML file."""
     lines: list[str] = []
     for name, value in texts.items():
-        # A basic string of TOML has the escapes of JSON; the delete character has to be one.
+        # A basic string of TOML is a string of JSON, except that TOML wants the delete character escaped.
         text = json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
         lines.append(f"{json.dumps(str(name))} = {text}")
     return "\n".join(lines) + "\n"
@@ -122,12 +123,12 @@ def name_with_digest(stem: str, content: Mapping[str, Json]) -> str:
 
 
 def template_of_record(content: Json, name: str, option: Option) -> Template:
-    """Return the template whose texts a record has.
+    """Return the template whose texts a record contains.
 
-    `content` is what `Template.to_json` returned, and `name` the template's name as a wording.
+    `content` comes from `Template.to_json`, and `name` is the template's name as a wording.
 
     Raises:
-        UsageError: If it is no template, or not the one of this name.
+        UsageError: If the content is no template, or its digest is not that of the name.
     """
     if not is_object(content):
         raise UsageError(f"option {TEMPLATE}: give an object with the texts of a template")
@@ -139,7 +140,10 @@ def template_of_record(content: Json, name: str, option: Option) -> Template:
 
 
 def _checked_template(content: Mapping[str, Json], stem: str, option: Option, what: str) -> Template:
-    """Return the template of texts by name; raise a UsageError if it does not fit the option `wording`."""
+    """Return the template with a file's texts; raise a UsageError for unknown texts or an unknown base.
+
+    `option` is the option `wording` of the environment. Errors begin with `what`.
+    """
     for name, value in content.items():
         if name != _BASE and name not in _PARTS:
             raise UsageError(f"{what}: unknown key {name[:40]!r}: choose from {', '.join((_BASE, *_PARTS))}")
@@ -167,65 +171,73 @@ def template_fields(wording: Wording[Any, Any, Any]) -> dict[str, tuple[Field[An
 
 
 class _TemplateText:
-    """A template as pieces: line by line, texts and fields in turn."""
+    """A template, divided into texts and fields; `names` are the names of its fields, in order."""
 
     def __init__(self, text: str) -> None:
         self.names: dict[str, None] = {}
-        self._lines: list[list[str]] = []  # texts at even positions, names of fields at odd ones
+        self._lines: list[list[str]] = []  # lines as pieces: texts at even positions, names of fields at odd positions
         for line in text.split("\n"):
             pieces, end = [""], 0
             for match in _FIELD.finditer(line):
                 pieces[-1] += line[end : match.start()]
                 end = match.end()
-                if match[1]:
-                    pieces[-1] += match[0][1:-1]
+                if match["escaped"]:
+                    pieces[-1] += match[0][1:-1]  # {{name}} stands for the text {name}
                 else:
-                    pieces += (match[2], "")
-                    self.names[match[2]] = None
+                    pieces += (match["name"], "")
+                    self.names[match["name"]] = None
             pieces[-1] += line[end:]
             self._lines.append(pieces)
 
     def fill_fields(self, values: Mapping[str, str]) -> str:
         """Return the text with a value in place of each field.
 
-        A line of fields only, all of them empty, is left out, and with it one of two empty lines around it.
+        A line whose only content is empty fields is left out, and with it the blank line below if the line above is
+        blank, too.
         """
         lines: list[str] = []
-        after_empty = has_empty = False
+        follows_omitted = has_omitted = False
         for pieces in self._lines:
             line = "".join(values[piece] if number % 2 else piece for number, piece in enumerate(pieces))
-            if len(pieces) > 1 and not line.strip():
-                after_empty = has_empty = True
+            is_blank = not line.strip()
+            if is_blank and len(pieces) > 1:  # it has fields
+                follows_omitted = has_omitted = True
                 continue
-            if not (after_empty and not line.strip() and (not lines or not lines[-1].strip())):
+            is_above_blank = not lines or not lines[-1].strip()
+            if not (is_blank and follows_omitted and is_above_blank):
                 lines.append(line)
-            after_empty = False
+            follows_omitted = False
         text = "\n".join(lines)
-        return text.strip("\n") if has_empty else text
+        return text.strip("\n") if has_omitted else text
 
 
 class TemplateWording(DerivedWording[I, S, A], Generic[I, S, A]):
     """A wording of an environment with some of its texts from a template.
 
     Args:
-        base: The environment's own wording, which does everything else: it parses, remembers and renders.
+        base: The environment's own wording, which parses, remembers and renders, and has all other texts.
 
     Raises:
-        UsageError: If a template names a field that the wording does not have, or the problem would be in no message.
+        UsageError: If a template names a field that the wording does not have, or no field that describes the problem.
     """
 
     def __init__(self, template: Template, base: Wording[I, S, A]) -> None:
         super().__init__(base, template.name)
         self.rule_fields, self.fields = template_fields(base).values()
         self._rules = self._checked_template_text("rules", template.rules, self.rule_fields, bool(base.rule_fields))
-        self._later = self._checked_template_text("observation", template.observation, self.fields, bool(base.fields))
+        self._observation = self._checked_template_text(
+            "observation", template.observation, self.fields, bool(base.fields)
+        )
         self._first = self._checked_template_text("first", template.first, self.fields, needs_field=False)
-        self._has_first = template.first is not None
 
     def _checked_template_text(
         self, part: str, text: str | None, fields: Iterable[Field[Any]], needs_field: bool
     ) -> _TemplateText | None:
-        """Return a template's text after a check of its fields; None if there is no text."""
+        """Return a text of the template, divided at its fields; None if there is no text.
+
+        Raises:
+            UsageError: For unknown fields, and with `needs_field` if no field but {turn} is in it.
+        """
         if text is None:
             return None
         template, names = _TemplateText(text), [field.name for field in fields]
@@ -244,21 +256,22 @@ class TemplateWording(DerivedWording[I, S, A], Generic[I, S, A]):
         """Return the filled template of the rules, or the base wording's rules."""
         if self._rules is None:
             return self._base.rules(instance)
-        of = {field.name: field.of for field in self.rule_fields} | {"rules": self._base.rules}
-        return self._rules.fill_fields({name: of[name](instance) for name in self._rules.names})
+        functions = {field.name: field.of for field in self.rule_fields} | {"rules": self._base.rules}
+        return self._rules.fill_fields({name: functions[name](instance) for name in self._rules.names})
 
     def observe(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> str:
-        """Return the filled template of this turn; the base wording's text if the template has none for it."""
+        """Return the filled template of this turn; the base wording's text if there is no template, or it is blank."""
         base_text = self._base.observe(state, last, turn)
-        chosen = self._first if last is None and self._has_first else self._later
-        if chosen is None or not (base_text or (last is None and self._has_first)):
+        is_first = last is None and self._first is not None
+        template = self._first if is_first else self._observation
+        if template is None or not (base_text or is_first):  # where the base says nothing, only `first` adds a text
             return base_text
         view = View(state, last, turn)
-        of = {field.name: field.of for field in self.fields}
-        filled = chosen.fill_fields(
-            {name: base_text if name == "observation" else of[name](view) for name in chosen.names}
+        functions = {field.name: field.of for field in self.fields}
+        text = template.fill_fields(
+            {name: base_text if name == "observation" else functions[name](view) for name in template.names}
         )
-        return filled if filled.strip() else base_text
+        return text if text.strip() else base_text
 
 
 def _resolve_template_option(
@@ -277,12 +290,12 @@ def _resolve_template_option(
     )
     options = resolve_others(values | {WORDING: template.base})
     options |= {WORDING: template.name, TEMPLATE: template.to_json()}
-    environment.play_with(options)  # so that a template that does not fit is refused
+    environment.play_with(options)  # it raises an error for a template that does not fit
     return options
 
 
 def _play_with_template(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
-    """Return the play with the words of a template; None without a template."""
+    """Return the play with the texts of a template; None without a template."""
     if TEMPLATE not in options:
         return None
     template = template_of_record(options[TEMPLATE], str(options[WORDING]), _option_wording(environment))
@@ -297,8 +310,8 @@ def _option_wording(environment: AnyEnvironment) -> Option:
 
 def _option_naming_file(options: Mapping[str, Json]) -> str:
     """Return the option whose value names a file of this machine; "" if none does."""
-    named = is_file_name(str(options.get(WORDING)).removeprefix(TOOLS_PREFIX))
-    return WORDING if named and TEMPLATE not in options else ""
+    names_file = is_file_name(str(options.get(WORDING)).removeprefix(TOOLS_PREFIX))
+    return WORDING if names_file and TEMPLATE not in options else ""
 
 
 def _wording_without_path(environment: AnyEnvironment, parameters: Mapping[str, Json]) -> dict[str, Json]:

@@ -9,7 +9,15 @@ from waybench.core._environment import AnyEnvironment, AnyPlay, PlayExtension, R
 from waybench.core._errors import UsageError
 from waybench.core._game import A, I, Json, S
 from waybench.core._images import has_images
-from waybench.core._json import MAX_DEPTH, Oversized, is_array, is_object, object_from_pairs, raise_for_constant
+from waybench.core._json import (
+    MAX_DEPTH,
+    MAX_DIGITS,
+    Oversized,
+    is_array,
+    is_object,
+    object_from_pairs,
+    raise_for_constant,
+)
 from waybench.core._json_reply import MAX_CHARACTERS, json_excerpt
 from waybench.core._play import WORDING, Option
 from waybench.core._replies import ReplyParts, split_reasoning
@@ -18,7 +26,7 @@ from waybench.core._wording import ActionTool, DerivedWording, Invalid, ToolCall
 
 INTERFACE = "interface"  # an option of play of every environment, in addition to its own
 TOOLS, _TEXT = "tools", "text"
-TOOLS_PREFIX = "tools:"  # the beginning of such a wording's name, in records
+TOOLS_PREFIX = "tools:"  # the beginning of the name of a wording with tools, in records
 INTERFACE_OPTION = Option(
     name=INTERFACE,
     default=_TEXT,
@@ -30,20 +38,23 @@ _MOST_DIGITS = 100
 
 
 class CallReply(NamedTuple):
-    """What a player said: a text, and calls of tools."""
+    """The text and the calls of tools in a reply."""
 
     text: str
     calls: tuple[ToolCall, ...] = ()
 
 
 def reply_of_calls(text: str, calls: Sequence[ToolCall]) -> str:
-    """Return text and calls as one raw reply, for records; `calls_in_reply` reads it."""
+    """Return text and calls as one raw reply, for records; `calls_in_reply` reads it.
+
+    Without calls it is the text itself, unless the text looks like a reply with calls.
+    """
     if not calls and _parse_calls_json(text) is None:
         return text
-    written: dict[str, Json] = {"calls": [_call_to_json(call) for call in calls]}
+    data: dict[str, Json] = {"calls": [_call_to_json(call) for call in calls]}
     if text or not calls:
-        written["text"] = text
-    return json.dumps(written, ensure_ascii=False)
+        data["text"] = text
+    return json.dumps(data, ensure_ascii=False)
 
 
 def calls_in_reply(reply: str) -> CallReply:
@@ -73,15 +84,15 @@ def _parse_calls_json(reply: str) -> CallReply | None:
     calls = data.get("calls")
     if data.keys() - {"calls", "text"} or not isinstance(data.get("text", ""), str) or not is_array(calls):
         return None
-    read: list[ToolCall] = []
+    tool_calls: list[ToolCall] = []
     for call in calls:
         if not is_object(call) or call.keys() - {"name", "arguments", "error"}:
             return None
         name, arguments, error = call.get("name"), call.get("arguments"), call.get("error", "")
         if not isinstance(name, str) or not is_object(arguments) or not isinstance(error, str):
             return None
-        read.append(ToolCall(name, arguments, error))
-    return CallReply(data.get("text", ""), tuple(read))
+        tool_calls.append(ToolCall(name, arguments, error))
+    return CallReply(data.get("text", ""), tuple(tool_calls))
 
 
 def _parse_bounded_int(digits: str) -> int | Oversized:
@@ -105,9 +116,9 @@ def object_schema(parameters: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def checked_call(call: ToolCall, tools: Sequence[ActionTool], texts: Texts = ENGLISH) -> ToolCall | Invalid:
-    """Return a call whose arguments fit the schema of its tool, or why they do not.
+    """Return a call whose arguments fit the schema of its tool, or as `Invalid` why they do not.
 
-    Nothing is repaired, but 2.0 is 2: they are the same number in JSON.
+    Arguments are not repaired, except that 2.0 is read as 2, since they are the same number in JSON.
     """
     tool = next((tool for tool in tools if tool.name == call.name), None)
     if tool is None:
@@ -124,7 +135,7 @@ def checked_call(call: ToolCall, tools: Sequence[ActionTool], texts: Texts = ENG
 
 
 class _UnfitError(ValueError):
-    pass
+    """An argument that does not fit its schema; the message says which, in the language of play."""
 
 
 class _ArgumentChecker:
@@ -134,7 +145,13 @@ class _ArgumentChecker:
         self._texts = texts
 
     def checked_value(self, value: Json, schema: Mapping[str, Json], path: str = "", depth: int = 0) -> Json:
-        """Return a value that fits a JSON schema; 2.0 becomes 2 and lone surrogates are escaped."""
+        """Return a value that fits a JSON schema; 2.0 becomes 2 and lone surrogates are escaped.
+
+        `path` is the place of the value in the arguments, for messages, such as "moves[0].cells".
+
+        Raises:
+            _UnfitError: If the value does not fit.
+        """
         if depth > MAX_DEPTH:
             raise self._unfit_error("depth", path, most=MAX_DEPTH)
         match schema["type"]:
@@ -150,7 +167,7 @@ class _ArgumentChecker:
                     for at, element in enumerate(value)
                 ]
             case "integer":
-                if type(value) is float and value.is_integer() and abs(value) < 1e18:
+                if type(value) is float and value.is_integer() and abs(value) < 10**MAX_DIGITS:
                     value = int(value)
                 if type(value) is not int:
                     raise self._unfit_error("integer", path, value)
@@ -182,7 +199,7 @@ class _ArgumentChecker:
         }
 
     def _unfit_error(self, problem: str, path: str, value: Json = None, **fields: object) -> _UnfitError:
-        """Return the error for a value at a path that does not fit."""
+        """Return the error for a value at a path; `problem` names its text, and `fields` are values for the text."""
         fields = {"what": path or self._texts["unfit.all"], "value": json_excerpt(value, self._texts), **fields}
         return _UnfitError(self._texts.fill(f"unfit.{problem}", **fields))
 
@@ -190,8 +207,9 @@ class _ArgumentChecker:
 class ToolWording(DerivedWording[I, S, A], Generic[I, S, A]):
     """A wording whose player acts by calling the tools that it declares, in place of writing replies.
 
-    Rules, observations and memory are those of the base wording, and the rules say how to act. A reply that is no call
-    of a declared tool with arguments that fit its schema is unparsed. A question for a thought is answered in text.
+    Rules, observations and memory are those of the base wording, and the rules also say how to act. A reply must have
+    exactly one call of a declared tool, with arguments that fit its schema; any other reply is unparsed. A question for
+    a thought is answered in text.
 
     Args:
         base: An environment's own wording, or a template.
@@ -214,10 +232,9 @@ class ToolWording(DerivedWording[I, S, A], Generic[I, S, A]):
             return Invalid(self.texts.fill("reply.long", count=len(reply), most=MAX_CHARACTERS))
         if len(call_reply.calls) > 1:
             return Invalid(self.texts.fill("call.several", count=len(call_reply.calls)))
-        only = next(iter(call_reply.calls), None)
-        if only is None:
+        if not call_reply.calls:
             return Invalid(self.texts["call.none"])
-        call = checked_call(only, self.tools(state), self.texts)
+        call = checked_call(call_reply.calls[0], self.tools(state), self.texts)
         return call if isinstance(call, Invalid) else self.parse_call(call, state)
 
     def understands(self, reply: str, state: S) -> bool:
@@ -225,7 +242,7 @@ class ToolWording(DerivedWording[I, S, A], Generic[I, S, A]):
         return not isinstance(self.parse(reply, state), Invalid)
 
     def remember(self, reply: str, parsed: A | Invalid) -> str:
-        """Return the reply in the chat; without its text where the base wording rewrites replies."""
+        """Return the reply as the chat shows it: without its text where the base wording rewrites replies."""
         if not self._base.rewrites or isinstance(parsed, Invalid):
             return reply
         return reply_of_calls("", calls_in_reply(reply).calls)
@@ -238,12 +255,12 @@ class ToolWording(DerivedWording[I, S, A], Generic[I, S, A]):
 
 
 def is_tool_name(value: object) -> bool:
-    """Return whether a value of the option `wording` names a wording with calls of tools."""
+    """Return whether a value of the option `wording` names a wording whose replies are calls of tools."""
     return isinstance(value, str) and value.startswith(TOOLS_PREFIX)
 
 
 def without_tools(options: Mapping[str, Json]) -> dict[str, Json]:
-    """Return options of play with replies in text."""
+    """Return options of play with replies in text in place of calls of tools."""
     values = dict(options)
     if is_tool_name(values.get(WORDING)):
         values[WORDING] = values[WORDING].removeprefix(TOOLS_PREFIX)
@@ -263,11 +280,11 @@ def _resolve_interface_option(
     """Resolve the option `interface` and all other options; see `PlayExtension.resolve`."""
     value = values.pop(INTERFACE, None)
     interface = None if value is None else INTERFACE_OPTION.check(value)
-    is_named = is_tool_name(values.get(WORDING))
-    if is_named and interface == _TEXT:
+    has_tool_wording = is_tool_name(values.get(WORDING))  # as in the options of records
+    if has_tool_wording and interface == _TEXT:
         raise UsageError(f"interface=text: wording={str(values[WORDING])[:60]} acts by tools; give one of them")
     options = resolve_others(without_tools(values))
-    if not is_named and interface != TOOLS:
+    if not has_tool_wording and interface != TOOLS:
         return options
     if has_images(options):
         raise UsageError("interface=tools: results of tools are texts; choose a wording without pictures")

@@ -11,15 +11,15 @@ from typing import IO, Any, NoReturn
 from waybench.core._errors import DataError, UsageError
 from waybench.core._game import Json
 
-# UTF-32 comes before UTF-16, whose mark is the beginning of its own.
-_MARKS = (
+# UTF-32 comes before UTF-16, since the mark of UTF-16 is the beginning of that of UTF-32.
+_BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_COMPRESSED = {
+_COMPRESSED_STARTS = {
     b"\x1f\x8b": "gzip",
     b"PK\x03\x04": "zip",
     b"BZh": "bzip2",
@@ -27,11 +27,11 @@ _COMPRESSED = {
     b"\x28\xb5\x2f\xfd": "zstd",
 }
 _DOS_END = "\x1a"  # old editors end a file with it
-_BETWEEN = re.compile("[ \t\n\r\ufeff]*")  # files that were joined have marks of encodings between their lines
+_BLANKS = re.compile("[ \t\n\r\ufeff]*")  # files that were joined can have byte order marks between their lines
 _LINE_BREAK = re.compile(b"\r\n|\r|\n")
-_SIGN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{},]', re.DOTALL)  # of JSON that is not parsed: a string, or what nests
-_BLOCK = 1 << 20
-# In the folder of a run's logs, for the programs that look at a run: `waybench run` writes them.
+_JSON_SIGN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{},]', re.DOTALL)  # a string, a bracket or a comma
+_BLOCK_BYTES = 1 << 20
+# Files that `waybench run` writes into the folder of its logs, for programs that look at the run.
 LOCK_FILE = ".waybench-lock"  # an SQLite database that the process holds exclusively
 PROGRESS_FILE = ".waybench-progress.json"
 
@@ -56,8 +56,8 @@ def read_text_file(path: Path, max_bytes: int, what: str) -> str:
     The path is one of `user_path`; `what` says what the file should be, for messages: "a file of maps".
 
     Raises:
-        UsageError: If it cannot be read.
-        DataError: If it is larger, or no such text; the message says where.
+        UsageError: If the file cannot be read.
+        DataError: If it is larger than `max_bytes`, or no such text; the message names the line.
     """
     try:
         with path.open("rb") as stream:
@@ -87,7 +87,7 @@ def decode_text(content: bytes, name: str) -> str:
         line = len(_LINE_BREAK.findall(content[:position])) + 1
         where = f"byte 0x{content[position]:02x} at position {position}, line {line}"
         raise DataError(f"{name} is not UTF-8 ({where}): save it as UTF-8") from None
-    # A program that does not know the mark writes it as a character of the text that it saves.
+    # A second byte order mark can be a character of the text: programs that do not know marks save it so.
     text = text.lstrip("\ufeff").removesuffix(_DOS_END).replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
@@ -96,8 +96,8 @@ def decode_text(content: bytes, name: str) -> str:
 
 
 def _byte_order_mark_and_encoding(content: bytes) -> tuple[bytes, str]:
-    """Return the byte order mark of a text, if any, and the name of its encoding."""
-    for mark, encoding in _MARKS:
+    """Return the byte order mark of a text, b"" without one, and the name of its encoding."""
+    for mark, encoding in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
             return mark, encoding
     match [byte > 0 for byte in content[:4]]:  # ASCII in UTF-16 has zeros in between
@@ -111,7 +111,7 @@ def _byte_order_mark_and_encoding(content: bytes) -> tuple[bytes, str]:
 
 def _check_uncompressed(content: bytes, name: str) -> None:
     """Raise a DataError if content is that of a compressed file."""
-    for start, kind in _COMPRESSED.items():
+    for start, kind in _COMPRESSED_STARTS.items():
         if content.startswith(start):
             raise DataError(f"{name} is a {kind} file: decompress it first")
 
@@ -130,22 +130,20 @@ def read_json_file(path: Path, max_bytes: int, what: str) -> Json:
 
 
 def numbered_json_values(text: str, name: str, what: str) -> Iterator[tuple[int, Json]]:
-    """Yield the JSON values of a text with the number of the line in which each begins.
-
-    So it reads JSON lines, and values that take several lines each.
+    """Yield (number of its first line, value) for the JSON values of a text, of which each can take several lines.
 
     The text has line feeds as line ends. `name` is the file's name in messages, and `what` says what it should be.
 
     Raises:
-        DataError: If it is no JSON, or has a name twice in one object.
+        DataError: If the text is no JSON, or has a name twice in one object.
     """
     decoder = json.JSONDecoder(parse_constant=_raise_for_constant, object_pairs_hook=object_without_duplicates)
-    line, counted, at = 1, 0, 0
-    while (start := _skip_blanks(text, at)) < len(text):
-        line, counted = line + text.count("\n", counted, start), start
+    line, previous_start, end = 1, 0, 0
+    while (start := _skip_blanks(text, end)) < len(text):
+        line, previous_start = line + text.count("\n", previous_start, start), start
         try:
-            value, at = decoder.raw_decode(text, start)
-            if text.startswith(",", _skip_blanks(text, at)):
+            value, end = decoder.raw_decode(text, start)
+            if text.startswith(",", _skip_blanks(text, end)):
                 raise DataError("not JSON: a comma follows the value; give lines without commas between, or a list")
         except json.JSONDecodeError as error:
             reason = f"not JSON ({error.msg} at line {error.lineno}, column {error.colno}); give {what}"
@@ -161,22 +159,23 @@ def numbered_json_values(text: str, name: str, what: str) -> Iterator[tuple[int,
         raise DataError(f"{name}: line {line}: {reason}") from None
 
 
-def _skip_blanks(text: str, at: int) -> int:
-    """Return the index of the next character that is no blank."""
-    between = _BETWEEN.match(text, at)
-    return at if between is None else between.end()
+def _skip_blanks(text: str, start: int) -> int:
+    """Return the index of the first character from `start` that is no blank; the text's length if there is none."""
+    blanks = _BLANKS.match(text, start)
+    return start if blanks is None else blanks.end()
 
 
 def numbered_json_lines(stream: IO[bytes], max_bytes: int, name: str) -> Iterator[tuple[int, bytes | None]]:
-    """Yield the JSON texts of a user's file with their numbers: its lines, or the elements of a list.
+    """Yield (number from 1, JSON text) for the lines of a user's file, or for the elements of a list.
 
-    Lines are read one at a time, and are not parsed. A list, an object that takes several lines, and a text in UTF-16
-    are read whole.
+    Lines are read one at a time, and are not parsed. A file that is a list, has objects of several lines, or is in
+    UTF-16 is read whole.
 
-    `max_bytes` is the largest size of a line, and of what is read whole; None is yielded in place of a longer one.
+    `max_bytes` is the largest size of a line, and of a file that is read whole; None is yielded in place of a larger
+    one. `name` is the file's name in messages.
 
     Raises:
-        DataError: If the file is compressed, or what is read whole is no text.
+        DataError: If the file is compressed, or is read whole and is no text.
     """
     number, is_first = 0, True
     while line := stream.readline(max_bytes):
@@ -190,50 +189,55 @@ def numbered_json_lines(stream: IO[bytes], max_bytes: int, name: str) -> Iterato
                 if len(content) > max_bytes:
                     yield 1, None
                 else:
-                    yield from (
-                        (number, part.encode()) for number, part in _numbered_json_parts(decode_text(content, name))
-                    )
+                    for part_number, part in _numbered_json_parts(decode_text(content, name)):
+                        yield part_number, part.encode()
                 return
         if len(line) == max_bytes and not line.endswith(b"\n"):
             number += 1
-            while (more := stream.readline(_BLOCK)) and not more.endswith(b"\n"):
-                pass
+            while (block := stream.readline(_BLOCK_BYTES)) and not block.endswith(b"\n"):
+                pass  # skip the rest of the line
             yield number, None
             continue
         if line == _DOS_END.encode():
             return
+        # `readline` divides at line feeds alone.
         for part in _LINE_BREAK.split(line.rstrip(b"\r\n")) if b"\r" in line else [line]:
             number += 1
             yield number, part
 
 
 def _numbered_json_parts(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text, or the elements of a list, or objects of several lines, with numbers."""
-    first = text.lstrip().partition("\n")[0].rstrip()
-    is_list = first.startswith("[")
-    if not is_list and first != "{":
+    """Yield (number from 1, text) for the elements of a list, for objects of several lines, or else for lines.
+
+    Parts that are no JSON are yielded, too, so that their parser reports them.
+    """
+    first_line = text.lstrip().partition("\n")[0].rstrip()
+    is_list = first_line.startswith("[")
+    if not is_list and first_line != "{":
         yield from enumerate(text.split("\n"), start=1)
         return
     number, depth, start = 1, 0, text.index("[") + 1 if is_list else 0
-    for match in _SIGN.finditer(text, start):
+    for match in _JSON_SIGN.finditer(text, start):
         sign, end = match[0], match.end()
-        is_end = not depth and is_list and sign in (",", "]")
+        is_end = not depth and is_list and sign in (",", "]")  # of an element
         if sign in ("[", "{"):
             depth += 1
         elif sign in ("]", "}") and depth:
             depth -= 1
-            is_end = not depth and not is_list
+            is_end = not depth and not is_list  # of an object
         if not is_end:
             continue
         part = text[start : match.start() if is_list else end]
-        if part.strip() or sign == "," or number > 1:
-            yield number, part if part.strip() else sign  # an empty element is no JSON
+        is_empty_list = not part.strip() and sign == "]" and number == 1
+        if not is_empty_list:
+            yield number, part if part.strip() else sign  # in place of an empty element its sign, which is no JSON
             number += 1
         start = end
         if is_list and sign == "]":
             break
-    if text[start:].strip():
-        yield number, text[start:]  # what is not closed, or follows the list
+    rest = text[start:]  # after the list, or from a bracket that is not closed
+    if rest.strip():
+        yield number, rest
 
 
 def object_without_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
