@@ -7,7 +7,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-_HEALTH = "/health"  # which containers ask for before anybody has a token
+_HEALTH = "/health"  # needs no token: containers request it before anybody has one
 
 
 class TokenAccess:
@@ -29,35 +29,36 @@ class TokenAccess:
             return
         request, headers = HTTPConnection(scope), Headers(scope=scope)
         origins, hosts = headers.getlist("origin"), headers.getlist("host")
-        # A browser names the page's site, which may be any on the Internet.
+        # A browser sends the site of the page as the origin; pages of any site can send requests.
         if any(origin.lower() not in _origins_of_host(host) for origin in origins for host in hosts or [""]):
-            answer = PlainTextResponse("Pages of other sites are refused\n", 403)
+            response = PlainTextResponse("Pages of other sites are refused\n", 403)
         elif self._token is None or scope["path"] == _HEALTH or self._request_has_token(request):
             await self._app(scope, receive, send)
             return
         elif self._is_right_token(request.query_params.get("token", "")):
-            answer = RedirectResponse(str(request.url.remove_query_params("token")), 303)
-            answer.set_cookie(_cookie_name(request), self._token, httponly=True, samesite="strict")
+            response = RedirectResponse(str(request.url.remove_query_params("token")), 303)
+            response.set_cookie(_cookie_name(request), self._token, httponly=True, samesite="strict")
         else:
             text = "Send the token that `waybench serve` printed, as Authorization: Bearer TOKEN\n"
-            answer = PlainTextResponse(text, 401)
+            response = PlainTextResponse(text, 401)
         if scope["type"] == "http":
-            await answer(scope, receive, send)
+            await response(scope, receive, send)
         else:
-            await send({"type": "websocket.close", "code": 1008})
+            await send({"type": "websocket.close", "code": 1008})  # violation of a policy
 
     def _request_has_token(self, request: HTTPConnection) -> bool:
         """Return whether a request has the token, in its header or in a cookie."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         return self._is_right_token(token if scheme == "Bearer" else request.cookies.get(_cookie_name(request), ""))
 
-    def _is_right_token(self, given: str) -> bool:
+    def _is_right_token(self, text: str) -> bool:
         """Return whether a text is the token, in constant time."""
         assert self._token is not None
-        return secrets.compare_digest(given.encode(), self._token.encode())
+        return secrets.compare_digest(text.encode(), self._token.encode())
 
 
 def _cookie_name(request: HTTPConnection) -> str:
+    """Return the name of the cookie with the token of the server at a request's port."""
     return f"waybench-serve-{request.url.port}"  # ports of a host share their cookies
 
 

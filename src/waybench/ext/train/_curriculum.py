@@ -13,7 +13,7 @@ from waybench.results.stats import FIXED_DESIGN, Fit
 from waybench.results.stats._curves import Curves, Trials
 
 _FORMAT = 1
-# The curves of a player that errs at a rate in each step. Difficulty is a level's place among the levels, from 0.
+# The curves of a player that errs at a rate in each step. Difficulty is a level's index among the levels, from 0.
 _SHAPE = replace(FIXED_DESIGN, links=("gumbel",), log=False)
 
 
@@ -61,8 +61,8 @@ class Curriculum:
             raise UsageError(f"rate={rate}: give a rate between 0 and 1")
         if not 1 <= half_life < float("inf"):
             raise UsageError(f"half_life={half_life}: give a number of outcomes, 1 or more")
-        if chosen := sorted(settings.keys() & {"level", "source"}):
-            raise UsageError(f"{chosen[0]}: a curriculum chooses the level; give the levels as levels=...")
+        if forbidden_settings := sorted(settings.keys() & {"level", "source"}):
+            raise UsageError(f"{forbidden_settings[0]}: a curriculum chooses the level; give the levels as levels=...")
         horizon = self.environment.difficulty.horizon
         if levels is None and horizon is not None:
             settings["source_options"] = {**horizon.source_options, **(settings.get("source_options") or {})}
@@ -74,7 +74,7 @@ class Curriculum:
                 f"levels={list(self.levels)}: a curriculum chooses from at least two different levels: give levels=..."
             )
         self._settings = settings
-        for level in self.levels:  # what is wrong is said before the training, not when it first comes to this level
+        for level in self.levels:  # errors are raised before the training, not when it first comes to a level
             Session(**self.settings(level)).source.item(0)
         self._difficulties = np.arange(len(self.levels), dtype=np.float64)
         self._curves = Curves(_SHAPE, 0.0, len(self.levels) - 1.0)
@@ -85,10 +85,10 @@ class Curriculum:
     def rates(self) -> dict[int, float]:
         """Return the predicted success rate of each level."""
         if self._rates is None:
-            tried = self._trials > 0
-            trials = Trials(self._difficulties[tried], self._solved[tried], self._trials[tried])
-            predicted = Fit(self._curves, trials).expected_rates(self._difficulties)
-            self._rates = dict(zip(self.levels, predicted.tolist(), strict=True))
+            has_trials = self._trials > 0
+            trials = Trials(self._difficulties[has_trials], self._solved[has_trials], self._trials[has_trials])
+            predicted_rates = Fit(self._curves, trials).expected_rates(self._difficulties)
+            self._rates = dict(zip(self.levels, predicted_rates.tolist(), strict=True))
         return self._rates
 
     def level(self) -> int:
@@ -108,9 +108,9 @@ class Curriculum:
 
     def start(self, attempt: int = 1) -> Session:
         """Return a session that has started an episode on the next item; `attempt` counts from 1."""
-        choice = self.next()
-        session = Session(**self.settings(choice.level))
-        session.start(choice.index, attempt)
+        next_item = self.next()
+        session = Session(**self.settings(next_item.level))
+        session.start(next_item.index, attempt)
         return session
 
     def add(self, record: EpisodeRecord) -> None:

@@ -17,9 +17,9 @@ class _Played:
     """The episodes of a player on an item.
 
     Attributes:
-        options: The options of its first episode, as JSON.
-        started: Number of its episodes.
-        blocked: Whether one of them is open or was left before its end: whoever leaves takes what was seen along.
+        options: The options of the first episode, as JSON.
+        started: Number of episodes.
+        blocked: Whether an episode is open or was left before its end: who leaves an episode has seen the item.
     """
 
     options: str
@@ -66,10 +66,10 @@ class EpisodeFile:
         if self.path is None:
             return False
         options = _options_json(episode.options)
-        played = self._played.setdefault(_player_and_item(episode.record()), _Played(options))
-        if played.blocked or played.started >= self.attempts or played.options != options:
+        played_episodes = self._played.setdefault(_player_and_item(episode.record()), _Played(options))
+        if played_episodes.blocked or played_episodes.started >= self.attempts or played_episodes.options != options:
             return False
-        played.started, played.blocked = played.started + 1, True
+        played_episodes.started, played_episodes.blocked = played_episodes.started + 1, True
         self._counting[id(episode)] = episode, settings
         return True
 
@@ -96,10 +96,10 @@ class EpisodeFile:
         try:
             record = EpisodeRecord.from_json(json.loads(record_line))
         except (WaybenchError, ValueError, RecursionError):
-            return  # a report says what is wrong with the line
-        played = self._played.setdefault(_player_and_item(record), _Played(_options_json(record.options)))
-        played.started += 1
-        played.blocked = played.blocked or record.end is None or record.error is not None
+            return  # a report names the problem of the line
+        played_episodes = self._played.setdefault(_player_and_item(record), _Played(_options_json(record.options)))
+        played_episodes.started += 1
+        played_episodes.blocked = played_episodes.blocked or record.end is None or record.error is not None
 
 
 def _player_and_item(record: EpisodeRecord) -> _Key:

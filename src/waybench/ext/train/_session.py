@@ -35,8 +35,8 @@ TRAINING_KEY = "training"
 
 # Split -> the last digits, from 0 to 9, of the instances' hashes as numbers.
 SPLITS: Mapping[str, range] = MappingProxyType({"train": range(8), "validation": range(8, 9), "test": range(9, 10)})
-_STRIDE = 1 << 40  # between an item's candidates; beyond any index that a user gives
-_MOST_TRIES = 400  # a split of a tenth of all instances is missed so often with a probability of 1e-18
+_STRIDE = 1 << 40  # between the indices of an item's candidates, so that items of different indices share none
+_MOST_TRIES = 400  # so many candidates are all outside a split of a tenth with a probability of 1e-18
 
 ATTEMPTS = 2**31
 
@@ -44,7 +44,7 @@ ATTEMPTS = 2**31
 def split_of(instance: Instance) -> str:
     """Return the name of the split that an instance belongs to.
 
-    It follows from the hash alone, so that no instance is in two splits, whatever the key.
+    The split depends on the hash alone, so that no instance is in two splits, whatever the key.
     """
     digit = int(instance.hash[:15], 16) % 10
     return next(name for name, digits in SPLITS.items() if digit in digits)
@@ -70,10 +70,10 @@ class SplitSource(Source[I]):
         self.split = split
 
     def item(self, index: int) -> Item[I]:
-        """Return the item of this number of the split, from 0.
+        """Return the item number `index` of the split, from 0.
 
         Raises:
-            UsageError: If the number is below 0 or 2**40 or more, or the level has too few different instances.
+            UsageError: If the number is not from 0 to 2**40 - 1, or the level has too few different instances.
         """
         if not 0 <= index < _STRIDE:
             raise UsageError(f"index={index}: give a number from 0 to {_STRIDE - 1}")
@@ -187,7 +187,7 @@ class Session:
         return play.wording.memory.kind == "chat" and play.guide is None and not play.wording.rewrites
 
     def start(self, index: int, attempt: int = 1, player: str = "") -> SessionTurn:
-        """Start an episode; one that is not over is given up.
+        """Start an episode; an episode that is not over is dropped.
 
         Args:
             index: The item's number in the set, from 0.
@@ -215,16 +215,16 @@ class Session:
         if episode is None or episode.done:
             problem = "no episode has started" if episode is None else "the episode is over"
             raise UsageError(f"{problem}: start one")
-        if not isinstance(reply, str | Reply):  # pyright: ignore[reportUnnecessaryIsInstance]  a trainer's value
+        if not isinstance(reply, str | Reply):  # pyright: ignore[reportUnnecessaryIsInstance]  from untyped trainers
             raise UsageError(f"the reply is of type {type(reply).__name__}: give a text")
-        before = episode.state
+        state_before = episode.state
         turn = episode.step(reply)
         reward = turn.reward
         info: dict[str, Json] = {"outcome": str(turn.outcome), "reason": self._reason_not_carried_out(turn)}
         if self._potential is not None:
             info["game_reward"] = reward
-            ended = episode.end_reason in (End.SOLVED, End.FAILED)
-            reward += shaping_reward(self._potential, before, episode.state, ended, self._discount)
+            has_game_ended = episode.end_reason in (End.SOLVED, End.FAILED)
+            reward += shaping_reward(self._potential, state_before, episode.state, has_game_ended, self._discount)
         return self._session_turn(episode, turn.message, reward, info)
 
     def _reason_not_carried_out(self, turn: TurnRecord) -> str | None:
@@ -242,7 +242,7 @@ class Session:
     def _session_turn(
         self, episode: Episode[Any, Any, Any], text: str, reward: float, info: dict[str, Json]
     ) -> SessionTurn:
-        """Return an episode's turn with its text, reward and `info`."""
+        """Return the result of a turn: its text, reward and `info`, completed by the item, actions and end."""
         item, end = episode.item, episode.end_reason
         info |= {"item": item.id, "level": item.level, "key": item.key_label}
         info["legal_actions"] = self._legal_replies(episode)
@@ -250,12 +250,12 @@ class Session:
             record = episode.record()
             metrics = self.environment.measure(record)
             info |= {"end": str(end), "metrics": metrics}
-        ended = end in (End.SOLVED, End.FAILED)
+        has_game_ended = end in (End.SOLVED, End.FAILED)
         messages = [{"role": message.role, "content": message.text} for message in episode.messages]
-        return SessionTurn(text, messages, reward, ended, end is not None and not ended, info)
+        return SessionTurn(text, messages, reward, has_game_ended, end is not None and not has_game_ended, info)
 
     def _legal_replies(self, episode: Episode[Any, Any, Any]) -> list[str]:
-        """Return some legal actions as replies, at most `legal_actions`."""
+        """Return replies for legal actions, at most `legal_actions` of them, evenly chosen."""
         if not self._most_legal or episode.done:
             return []
         play, state = episode.play, episode.state
@@ -266,13 +266,13 @@ class Session:
 def split_play_and_source_options(
     environment: Environment[Any, Any, Any], options: Mapping[str, Json]
 ) -> tuple[dict[str, Json], dict[str, Json]]:
-    """Divide options into those of play and those of the source; raise a UsageError for others."""
-    of_play = {option.name for option in environment.play_options}
-    of_source = {option.name for option in environment.items.options}
+    """Divide options into options of play and options of the source; raise a UsageError for others."""
+    play_names = {option.name for option in environment.play_options}
+    source_names = {option.name for option in environment.items.options}
     for name in options:
-        if name not in of_play | of_source:
-            raise UsageError(unknown_name_message(f"option of {environment.id}", name, of_play | of_source))
+        if name not in play_names | source_names:
+            raise UsageError(unknown_name_message(f"option of {environment.id}", name, play_names | source_names))
     return (
-        {name: value for name, value in options.items() if name in of_play},
-        {name: value for name, value in options.items() if name in of_source},
+        {name: value for name, value in options.items() if name in play_names},
+        {name: value for name, value in options.items() if name in source_names},
     )

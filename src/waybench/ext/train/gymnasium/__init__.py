@@ -22,9 +22,10 @@ from waybench.people._play import board_text
 
 __all__ = ["TRAINING_KEY", "TextEnv", "TextVectorEnv", "gym_id", "register_all"]
 
-_UTILS: Any = _utils  # the types of its functions know its own spaces alone
-_ENDLESS = 2**31
+_UTILS: Any = _utils  # its functions are typed for Gymnasium's own spaces only
+_ENDLESS = 2**31  # items, without a number given
 LONGEST_SHARED = 1 << 20  # bytes of a text in the memory that the processes of `make_vec` share
+_LENGTH_BYTES = 8  # of the length before each text there
 _WIDTH = 120  # characters of a drawing
 
 _GYMNASIUM: Any = gymnasium  # some of its types are only partly known
@@ -60,24 +61,24 @@ class Texts(spaces.Space[str]):
 @_UTILS.create_shared_memory.register(Texts)
 def _create_shared_memory(space: Texts, n: int = 1, ctx: Any = sharedctypes) -> list[Any]:
     """Return memory for `n` texts that processes share."""
-    # Each text has its length in bytes before it. Pages of memory that no text has reached cost nothing.
+    # Pages of memory that no text has reached take no room.
     return [ctx.Array("c", LONGEST_SHARED) for _ in range(n)]
 
 
 @_UTILS.write_to_shared_memory.register(Texts)
 def _write_to_shared_memory(space: Texts, index: int, value: str, shared_memory: list[Any]) -> None:
     """Write a text with its length to the shared memory of one environment."""
-    data = value.encode("utf-8", "surrogatepass")
-    if len(data) + 8 > LONGEST_SHARED:
+    content = value.encode("utf-8", "surrogatepass")
+    if len(content) + _LENGTH_BYTES > LONGEST_SHARED:
         raise UsageError(
-            f"a text of {len(data):,} bytes does not fit into the memory that processes share: "
+            f"a text of {len(content):,} bytes does not fit into the memory that processes share: "
             "make_vec(..., vector_kwargs={'shared_memory': False}) sends texts of any length"
         )
-    shared_memory[index][: len(data) + 8] = len(data).to_bytes(8) + data
+    shared_memory[index][: _LENGTH_BYTES + len(content)] = len(content).to_bytes(_LENGTH_BYTES) + content
 
 
 class _SharedTexts(Sequence[str]):
-    """The texts as they are now; Gymnasium makes this once, and copies it after each step."""
+    """The present texts in shared memory; Gymnasium makes this object once, and copies it after each step."""
 
     def __init__(self, memory: list[Any]) -> None:
         self._memory = memory
@@ -89,7 +90,8 @@ class _SharedTexts(Sequence[str]):
         if isinstance(index, slice):
             return tuple(self)[index]
         memory = self._memory[index]
-        return memory[8 : 8 + int.from_bytes(memory[:8])].decode("utf-8", "surrogatepass")
+        end = _LENGTH_BYTES + int.from_bytes(memory[:_LENGTH_BYTES])
+        return memory[_LENGTH_BYTES:end].decode("utf-8", "surrogatepass")
 
     def __deepcopy__(self, memo: Any) -> tuple[str, ...]:
         return tuple(self)
@@ -141,8 +143,10 @@ class TextEnv(gymnasium.Env[str, str]):
         **settings: Json,
     ) -> None:
         if curriculum is None:
-            more: dict[str, Any] = settings
-            self.session = Session(env_id, key=key, level=level, split=split, source_options=source_options, **more)
+            session_settings: dict[str, Any] = settings
+            self.session = Session(
+                env_id, key=key, level=level, split=split, source_options=source_options, **session_settings
+            )
         elif settings or (key, level, split, source_options) != (TRAINING_KEY, None, None, None):
             raise UsageError("the curriculum has the settings: give them to Curriculum(...)")
         elif curriculum.environment.id != env_id:
@@ -164,9 +168,9 @@ class TextEnv(gymnasium.Env[str, str]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Start an episode on a random item, or on number `options["index"]`, as attempt `options["attempt"]`."""
         super().reset(seed=seed)
-        chosen = options or {}
-        index = int(chosen.get("index", self.np_random.integers(self.items)))
-        attempt = int(chosen.get("attempt", self.np_random.integers(1, ATTEMPTS)))
+        reset_options = options or {}
+        index = int(reset_options.get("index", self.np_random.integers(self.items)))
+        attempt = int(reset_options.get("attempt", self.np_random.integers(1, ATTEMPTS)))
         if self._curriculum is not None:
             self.session = Session(**self._curriculum.settings(self._curriculum.level()))
         turn = self.session.start(index, attempt)
@@ -231,14 +235,16 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
     def step(self, actions: Sequence[str]) -> tuple[tuple[str, ...], Any, Any, Any, dict[str, Any]]:
         """Play a turn in each episode; those that are over start anew."""
         turns: list[tuple[str, SupportsFloat, bool, bool, dict[str, Any]]] = []
-        for env, action, over in zip(self.envs, actions, self._over, strict=True):
-            if over:
+        for env, action, is_over in zip(self.envs, actions, self._over, strict=True):
+            if is_over:
                 text, info = env.reset()
                 turns.append((text, 0.0, False, False, info))
             else:
                 turns.append(env.step(action))
         texts, rewards, terminated, truncated, infos = zip(*turns, strict=True)
-        self._over = [a or b for a, b in zip(terminated, truncated, strict=True)]
+        self._over = [
+            is_terminated or is_truncated for is_terminated, is_truncated in zip(terminated, truncated, strict=True)
+        ]
         return (
             tuple(texts),
             np.array(rewards, float),

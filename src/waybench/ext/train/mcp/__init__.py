@@ -31,7 +31,7 @@ INSTRUCTIONS = """\
 These tools play episodes of waybench, which measures how well a player finds its way. List the environments, start an \
 episode, answer its prompt with `act` until it is done, and finish it. Each `act` is one reply, in the form that the \
 prompt asks for; the number of replies is limited."""
-# The SDK reads texts for any type but `str` as JSON where they can be read so, which a reply must never be.
+# The default of optional texts: for any other type than `str`, the SDK would read a text such as "1" as JSON.
 _ABSENT = cast(str, None)
 Name = Annotated[str, Field(description="The episode's name, as `start` gave it")]
 
@@ -226,17 +226,18 @@ async def _free_idle_episodes(episodes: AgentEpisodes) -> None:
 
 
 def _tool_result(compute_result: Callable[[], Mapping[str, Json]]) -> CallToolResult:
-    """Return a computed result as that of a tool, or raise the error that the agent is shown.
+    """Return a computed result as a tool's result, or raise the error that the agent is shown.
 
-    The environment's text is a block of its own, as models in an evaluation see it: a map within JSON is no map.
+    The environment's text is a block of its own, as models in an evaluation see it: within JSON, a map of several
+    lines would be unreadable.
     """
     try:
         result = _escape_surrogates(dict(compute_result()))
     except WaybenchError as error:
         raise ToolError(str(error)) from None
-    rest = {name: value for name, value in result.items() if name != "text"}
-    blocks = [*([str(result["text"])] if "text" in result else []), json.dumps(rest)]
-    content = [TextContent(type="text", text=block) for block in blocks]
+    structured_fields = {name: value for name, value in result.items() if name != "text"}
+    text_blocks = [*([str(result["text"])] if "text" in result else []), json.dumps(structured_fields)]
+    content = [TextContent(type="text", text=block) for block in text_blocks]
     return CallToolResult(content=content, structured_content=result)
 
 

@@ -26,7 +26,7 @@ from waybench.ext.train._episode_file import EpisodeFile
 from waybench.ext.train._session import IDLE, LARGEST_BODY, Session, SessionTurn, split_play_and_source_options
 
 _NAME = 80  # characters of a client's name in records
-_REFERENCES = ("env:", "file:", "record:")  # by which values name variables and files of this machine
+_REFERENCES = ("env:", "file:", "record:")  # prefixes of values that name variables and files of this machine
 
 
 @dataclass(slots=True)
@@ -34,9 +34,8 @@ class _OpenEpisode:
     """An episode that is not finished.
 
     Attributes:
-        session: Its session.
         turn: The last turn.
-        used: When it was used last.
+        used: Time of the last use.
         settings: Settings of its record.
         is_over: Whether it has ended, and its record has been written.
     """
@@ -55,7 +54,7 @@ class _OpenEpisode:
 
 
 class AgentEpisodes:
-    """Episodes by names that only the client knows that started them.
+    """Open episodes by their names, which are secret: only the client that started an episode knows its name.
 
     An agent never receives a record, an instance or a solution, whichever tool it calls. All methods raise a UsageError
     for an unknown episode or environment.
@@ -65,9 +64,9 @@ class AgentEpisodes:
         key: Key of the only item sets, which no client learns; if None, clients choose a key, by default the public
             set's.
         options: Options of play, which are the same for all episodes; each must belong to all environments.
-        most: Most episodes at once.
+        most: Greatest number of open episodes.
         out: File to which records are appended, as JSON lines (`EpisodeFile`); None for no file.
-        attempts: How often an item counts in this file for a player.
+        attempts: Number of attempts at an item that count for a player.
         player: The name of the player in records; by default the client's name.
         clock: Returns the time in seconds.
 
@@ -116,10 +115,10 @@ class AgentEpisodes:
 
     def options(self, environment: str) -> list[dict[str, Json]]:
         """Return the options of an environment that a client can set."""
-        chosen = self._offered_environment(environment)
+        offered = self._offered_environment(environment)
         return [
             {"name": option.name, "default": option.default, "choices": list(option.choices), "about": option.doc}
-            for option in (*chosen.play_options, *chosen.items.options)
+            for option in (*offered.play_options, *offered.items.options)
             if option.name not in self._options
         ]
 
@@ -137,32 +136,34 @@ class AgentEpisodes:
         """Start an episode of an item.
 
         Returns:
-            The episode's name and its first prompt, and where records are kept whether it counts; with tools as
-            interface, also the actions.
+            The episode's name, item, level and first prompt; whether it counts, if records are kept; and the actions,
+            with tools as interface.
 
         Raises:
-            UsageError: For an unknown level, item or option, for what the server has fixed, or if there are too many
-                episodes.
+            UsageError: For an unknown level, item or option, an option that the server has fixed, or if there are too
+                many episodes.
         """
-        chosen = self._offered_environment(environment)
-        self._check_server_options(chosen, options or {})
-        play, of_source = split_play_and_source_options(chosen, {**(options or {}), **self._options})
+        offered = self._offered_environment(environment)
+        self._check_server_options(offered, options or {})
+        play_options, source_options = split_play_and_source_options(offered, {**(options or {}), **self._options})
         self.free_idle_episodes()
         if len(self._open) >= self._most:
             raise UsageError(f"{len(self._open)} episodes are open, the maximum: finish one of yours, or wait")
-        key = self._checked_key(key) or chosen.items.public_key
-        session = Session(chosen, key=key, level=level, source_options=of_source, legal_actions=0, **play)
+        key = self._checked_key(key) or offered.items.public_key
+        session = Session(offered, key=key, level=level, source_options=source_options, legal_actions=0, **play_options)
         player = self._player or f"agent/{_printable_name(client) or 'unnamed'}"
         turn = session.start(index, attempt, player)
         name = secrets.token_urlsafe(16)
-        opened = _OpenEpisode(session, turn, self._clock(), {"interface": "mcp", "client": _printable_name(client)})
-        self._open[name] = opened
-        started = {"episode": name, "item": turn.info["item"], "level": turn.info["level"], **_turn_json(turn)}
+        open_episode = _OpenEpisode(
+            session, turn, self._clock(), {"interface": "mcp", "client": _printable_name(client)}
+        )
+        self._open[name] = open_episode
+        result = {"episode": name, "item": turn.info["item"], "level": turn.info["level"], **_turn_json(turn)}
         if self._file.path is not None:
-            started["counts"] = self._file.begin_episode(opened.episode, opened.settings)
+            result["counts"] = self._file.begin_episode(open_episode.episode, open_episode.settings)
         if turn.done:
-            self._end_episode(opened)
-        return {**started, "actions": actions} if (actions := _offered_actions(session)) else started
+            self._end_episode(open_episode)
+        return {**result, "actions": actions} if (actions := _offered_actions(session)) else result
 
     def prompt_of(self, name: str) -> dict[str, Json]:
         """Return all messages of an episode's present prompt."""
@@ -173,28 +174,30 @@ class AgentEpisodes:
         """Play a turn with a reply, or with an action that `start` has listed.
 
         Raises:
-            UsageError: If the episode is over, or not one of both is given.
+            UsageError: If the episode is over, or not exactly one of reply and action is given.
         """
-        opened = self._open_episode(name)
+        open_episode = self._open_episode(name)
         if (reply is None) == (action is None):
             raise UsageError("give a reply, or an action where start has given actions: one of them")
         if action is not None:
-            if not _acts_by_tools(opened.session):
+            if not _acts_by_tools(open_episode.session):
                 raise UsageError('this episode takes replies; actions are for the option "interface": "tools"')
             reply = _reply_of_action(action)
         assert reply is not None
         if len(reply) > LARGEST_BODY:
             raise UsageError(f"the reply is longer than {LARGEST_BODY:,} characters")
-        opened.turn = opened.session.reply(reply)
-        if opened.turn.done:
-            self._end_episode(opened)
-        return _turn_json(opened.turn)
+        open_episode.turn = open_episode.session.reply(reply)
+        if open_episode.turn.done:
+            self._end_episode(open_episode)
+        return _turn_json(open_episode.turn)
 
     def finish(self, name: str) -> dict[str, Json]:
-        """End an episode and return its outcome. One that is not over counts as failed."""
-        opened = self._open_episode(name)
+        """End an episode and return its outcome. An episode that is not over counts as failed."""
+        open_episode = self._open_episode(name)
         self._end_and_free(name)
-        return _turn_json(opened.turn) if opened.turn.done else {"text": "", "done": True, "end": "abandoned"}
+        return (
+            _turn_json(open_episode.turn) if open_episode.turn.done else {"text": "", "done": True, "end": "abandoned"}
+        )
 
     def rules(self, name: str) -> str:
         """Return the rules of an episode."""
@@ -209,45 +212,49 @@ class AgentEpisodes:
         Raises:
             UsageError: If the environment has no pictures.
         """
-        opened = self._open_episode(name)
-        environment, images = opened.session.environment, opened.session.environment.playing.images
+        open_episode = self._open_episode(name)
+        environment, images = open_episode.session.environment, open_episode.session.environment.playing.images
         if images is None:
             raise UsageError(f"{environment.id} has no pictures: use `look`")
-        opened.settings["pictures"] = True
-        return standalone_svg_document(Picture(opened.episode.state, images.size, False, images.draw).svg, images.size)
+        open_episode.settings["pictures"] = True
+        return standalone_svg_document(
+            Picture(open_episode.episode.state, images.size, False, images.draw).svg, images.size
+        )
 
     def request_to_play(self, environment: str, level: str, first: str, count: str) -> str:
         """Return the text that asks an agent to play items of an environment."""
-        start, number = _parse_whole_number(first, "first"), _parse_whole_number(count, "count")
-        if not number:
+        first_item, n_items = _parse_whole_number(first, "first"), _parse_whole_number(count, "count")
+        if not n_items:
             raise UsageError("count=0: give 1 or more")
-        items = f"item {start}" if number == 1 else f"the items {start} to {start + number - 1}"
-        at = f" at level {_parse_whole_number(level, 'level')}" if level else ""
+        items = f"item {first_item}" if n_items == 1 else f"the items {first_item} to {first_item + n_items - 1}"
+        level_text = f" at level {_parse_whole_number(level, 'level')}" if level else ""
         name = self._offered_environment(environment).id
-        return f"Use waybench: play {items} of {name}{at}, and finish each episode. Use no other tools."
+        return f"Use waybench: play {items} of {name}{level_text}, and finish each episode. Use no other tools."
 
     def end_all_episodes(self) -> None:
-        """End and free all episodes; those that are not over count as failed."""
+        """End and free all episodes; episodes that are not over count as failed."""
         for name in list(self._open):
             self._end_and_free(name)
 
     def _offered_environment(self, name: str) -> Environment[Any, Any, Any]:
-        """Return an offered environment by its id; raise a UsageError for another one."""
+        """Return an offered environment by its id; raise a UsageError for any other."""
         if name not in self._environments:
             raise UsageError(unknown_name_message("environment", name, self._environments))
         return self._environments[name]
 
     def _check_server_options(self, environment: Environment[Any, Any, Any], options: Mapping[str, Json]) -> None:
-        """Raise a UsageError for options that the server has fixed to another value."""
-        local = {option.name for option in environment.items.options if option.local}
+        """Raise a UsageError for options that the server has fixed, or whose values name files of the server."""
+        file_options = {option.name for option in environment.items.options if option.local}
         for name, value in options.items():
             if name in self._options:
                 raise UsageError(f"the server has fixed the option {name[:60]}: leave it out")
-            if name in local or (isinstance(value, str) and any(reference in value for reference in _REFERENCES)):
+            if name in file_options or (
+                isinstance(value, str) and any(reference in value for reference in _REFERENCES)
+            ):
                 raise UsageError(f"option {name[:60]}: a client cannot name files of the server")
 
     def _checked_key(self, key: str | None) -> str | None:
-        """Return the key of a set, after a check that the server lets clients choose it."""
+        """Return the client's key or the server's, None for the public set's; a UsageError for a key not allowed."""
         if key is not None and self._key is not None:
             raise UsageError("the items of this server are of one set: leave the key out")
         if key is not None and key.startswith(_REFERENCES):
@@ -255,28 +262,28 @@ class AgentEpisodes:
         return self._key if key is None else key
 
     def _open_episode(self, name: str) -> _OpenEpisode:
-        """Return an episode by its name; raise a UsageError if there is none."""
+        """Return an open episode by its name, and note its use; raise a UsageError if there is none."""
         self.free_idle_episodes()
         if name not in self._open:
             raise UsageError(f"there is no episode {name[:40]!r}: it was finished, or unused for too long; start one")
-        opened = self._open[name]
-        opened.used = self._clock()
-        return opened
+        open_episode = self._open[name]
+        open_episode.used = self._clock()
+        return open_episode
 
     def free_idle_episodes(self) -> None:
         """Free the episodes that nobody has used for an hour."""
-        latest = self._clock() - IDLE
-        for name in [name for name, opened in self._open.items() if opened.used < latest]:
+        earliest_use = self._clock() - IDLE
+        for name in [name for name, open_episode in self._open.items() if open_episode.used < earliest_use]:
             self._end_and_free(name)
 
     def _end_and_free(self, name: str) -> None:
         self._end_episode(self._open.pop(name))
 
-    def _end_episode(self, opened: _OpenEpisode) -> None:
+    def _end_episode(self, open_episode: _OpenEpisode) -> None:
         """End an episode, and write its record if it counts."""
-        if not opened.is_over:
-            opened.is_over = True
-            self._file.end_episode(opened.episode)
+        if not open_episode.is_over:
+            open_episode.is_over = True
+            self._file.end_episode(open_episode.episode)
 
 
 def _turn_json(turn: SessionTurn) -> dict[str, Json]:
@@ -286,14 +293,14 @@ def _turn_json(turn: SessionTurn) -> dict[str, Json]:
 
 
 def _parse_whole_number(text: str, name: str) -> int:
-    """Return a parameter's text as a whole number; raise a UsageError if it is none."""
+    """Return the text of the parameter `name` as a whole number; raise a UsageError for other texts."""
     if not text.isascii() or not text.isdigit() or len(text) > 15:
         raise UsageError(f"{name}={text[:20]!r}: give a whole number")
     return int(text)
 
 
 def _printable_name(name: str) -> str:
-    """Return a client's name without characters that cannot be printed."""
+    """Return a client's name, shortened, without characters that cannot be printed."""
     return "".join(sign for sign in " ".join(name.split()) if sign.isprintable())[:_NAME]
 
 
@@ -303,7 +310,7 @@ def _acts_by_tools(session: Session) -> bool:
 
 
 def _offered_actions(session: Session) -> list[dict[str, Json]]:
-    """Return the environment's tools as JSON; none where the player replies with texts."""
+    """Return the environment's tools as JSON; [] where the player replies with texts."""
     if session.episode is None or not _acts_by_tools(session):
         return []
     tools = session.episode.play.wording.tools(session.episode.state)

@@ -31,7 +31,7 @@ from waybench.ext.train._session import ATTEMPTS, IDLE, LARGEST_BODY, SPLITS, TR
 
 __all__ = ["LARGEST_BODY", "TextAction", "TextEnvironment", "TextObservation", "TextState", "app"]
 
-ITEMS = 10_000  # of a split that has no end: what `num_tasks` says
+ITEMS = 10_000  # the number of items of a split, which has no end, for `num_tasks`
 _POLICY = "style-src 'self' 'unsafe-inline'; font-src 'self' data:"
 PREVIEW = 100  # tasks that `list_tasks` gives at most; `get_task_range` gives any
 
@@ -130,9 +130,9 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
             if split is None
             else self._make_session(*self._split_and_level(split))
         )
-        chosen = (seed or 0) % ATTEMPTS if index is None else index
+        item_index = (seed or 0) % ATTEMPTS if index is None else index
         turn = session.start(
-            _checked_whole_number(chosen, "index"), _checked_whole_number(attempt, "attempt"), self._player
+            _checked_whole_number(item_index, "index"), _checked_whole_number(attempt, "attempt"), self._player
         )
         self.close()
         self._session, self._episode_id = session, episode_id
@@ -213,13 +213,13 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
         if not 0 <= index < ITEMS:
             raise IndexError(f"index={index}: the split {split} has the items 0 to {ITEMS - 1}")
         item = self._make_session(name, level).source.item(index)
-        # Without the instance's hash: of a small one, such as a number to guess, it gives the instance away.
+        # Without the instance's hash, from which a small instance, such as a number to guess, can be found by trying.
         return {"id": item.id, "index": index, "split": split, "level": level}
 
     def get_task_range(self, split: str, start: int | None = None, stop: int | None = None) -> list[Json]:
         """Return items of a split, with bounds as of a slice of Python; 1,000 at most."""
-        chosen = range(ITEMS)[slice(start, stop)]
-        return [self.get_task(split, index) for index in islice(chosen, 1000)]
+        indices = range(ITEMS)[slice(start, stop)]
+        return [self.get_task(split, index) for index in islice(indices, 1000)]
 
     def _has_items(self, split: str, level: int) -> bool:
         """Return whether a split has items at a level."""
@@ -238,6 +238,7 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
 
 
 def _checked_whole_number(value: object, name: str) -> int:
+    """Return the value of the parameter `name` if it is a whole number; raise a UsageError otherwise."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise UsageError(f"{name}={str(value)[:60]}: give a whole number")
     return value
@@ -271,12 +272,12 @@ def app(
         raise UsageError("records of the page at /web would be nobody's: leave out --web or --out")
     TextEnvironment(env_id, **settings)  # says what is wrong before the first request
 
-    def environment() -> TextEnvironment:
+    def make_environment() -> TextEnvironment:
         return TextEnvironment(env_id, **settings)
 
-    make: Callable[..., Any] = _web_app_maker() if web else create_fastapi_app
-    application = make(
-        environment,
+    make_app: Callable[..., Any] = _web_app_maker() if web else create_fastapi_app
+    application = make_app(
+        make_environment,
         TextAction,
         TextObservation,
         env_name=env_id.replace("/", "-"),
@@ -294,7 +295,7 @@ def app(
 
 def _web_app_maker() -> Callable[..., Any]:
     """Return OpenEnv's function that makes an application with a page."""
-    os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # or it would tell its makers of each start
+    os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # otherwise Gradio reports each start to its makers
     return import_module("openenv.core.env_server.web_interface").create_web_interface_app
 
 
@@ -331,17 +332,17 @@ class _BodySizeLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        declared = dict(scope["headers"]).get(b"content-length", b"0")
-        if not declared.isdigit() or len(declared) > 15 or int(declared) > LARGEST_BODY:
+        declared_length = dict(scope["headers"]).get(b"content-length", b"0")
+        if not declared_length.isdigit() or len(declared_length) > 15 or int(declared_length) > LARGEST_BODY:
             await PlainTextResponse(f"at most {LARGEST_BODY:,} bytes\n", 413)(scope, receive, send)
             return
-        read = 0
+        n_read = 0
 
         async def receive_within_limit() -> Message:
-            nonlocal read
+            nonlocal n_read
             message = await receive()
-            read += len(message.get("body", b""))
-            if read > LARGEST_BODY:
+            n_read += len(message.get("body", b""))
+            if n_read > LARGEST_BODY:
                 raise HTTPException(413, f"at most {LARGEST_BODY:,} bytes")
             return message
 

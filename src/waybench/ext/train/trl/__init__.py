@@ -78,9 +78,10 @@ def rollouts(
     attempts = 0
 
     def roll_out(prompts: list[Any], trainer: Any) -> dict[str, list[Any]]:
+        """Play an episode for each prompt, all side by side; see `rollouts`."""
         nonlocal attempts
         tokenizer = trainer.processing_class
-        most = int(trainer.args.max_completion_length)
+        most_tokens = int(trainer.args.max_completion_length)
         if isinstance(env, Curriculum) and trainer.accelerator.num_processes > 1:
             raise UsageError("a curriculum has to see all episodes: train with one process")
         levels: dict[int, int] = {}
@@ -94,16 +95,15 @@ def rollouts(
                 arguments = {"env": env, **settings}
             session = Session(**{**arguments, "legal_actions": 0})
             turn = session.start(index, attempts, player="trl")
-            episodes.append(_Rollout(session, turn, tokenizer, template or {}, most))
-        limit = turns
-        while waiting := [
-            rollout for rollout in episodes if not rollout.over and (limit is None or rollout.replies < limit)
+            episodes.append(_Rollout(session, turn, tokenizer, template or {}, most_tokens))
+        while open_rollouts := [
+            rollout for rollout in episodes if not rollout.over and (turns is None or rollout.replies < turns)
         ]:
-            tokens = [rollout.prompt_ids + rollout.completion_ids for rollout in waiting]
-            # TRL has no public name for it; its own tools' loop generates with this.
-            replies, logprobs = trainer._generate_single_turn(tokens, None, {}, 1)
-            for number, (rollout, ids) in enumerate(zip(waiting, replies, strict=True)):
-                rollout.take_reply_tokens(ids, None if logprobs is None else logprobs[number])
+            token_ids = [rollout.prompt_ids + rollout.completion_ids for rollout in open_rollouts]
+            # TRL has no public function for this; its own loop of tool calls uses the same one.
+            replies, logprobs = trainer._generate_single_turn(token_ids, None, {}, 1)
+            for number, (rollout, reply_ids) in enumerate(zip(open_rollouts, replies, strict=True)):
+                rollout.take_reply_tokens(reply_ids, None if logprobs is None else logprobs[number])
         if isinstance(env, Curriculum):
             for rollout in episodes:
                 env.add(rollout.session.record())
@@ -126,16 +126,16 @@ def episode_reward(completions: Sequence[Any], *, episode_reward: Sequence[float
 
 
 class _Rollout:
-    """One episode as a sequence of tokens."""
+    """One episode as a sequence of at most `most_tokens` tokens after the prompt."""
 
     def __init__(
-        self, session: Session, turn: SessionTurn, tokenizer: Any, template: dict[str, Any], most: int
+        self, session: Session, turn: SessionTurn, tokenizer: Any, template: dict[str, Any], most_tokens: int
     ) -> None:
         self.session = session
         self.reward = 0.0
         self.replies = 0
         self.over = turn.done
-        self._tokenizer, self._template, self._most = tokenizer, template, most
+        self._tokenizer, self._template, self._most = tokenizer, template, most_tokens
         self._messages = turn.messages
         self.prompt_ids = list[int](
             tokenizer(self._chat_text(turn.messages, True), add_special_tokens=False)["input_ids"]
@@ -146,19 +146,19 @@ class _Rollout:
 
     def take_reply_tokens(self, ids: Sequence[int], logprobs: Sequence[float] | None) -> None:
         """Play a turn with the tokens of a reply, and append the environment's answer."""
-        room = self._most - len(self.completion_ids)
-        cut = len(ids) > room
-        ids = list(ids[:room])
-        complete = not cut and bool(ids) and ids[-1] == self._tokenizer.eos_token_id
+        n_free = self._most - len(self.completion_ids)
+        is_cut = len(ids) > n_free
+        ids = list(ids[:n_free])
+        is_complete = not is_cut and bool(ids) and ids[-1] == self._tokenizer.eos_token_id
         self._append_tokens(ids, 1, logprobs)
         self.replies += 1
         text = self._tokenizer.decode(ids, skip_special_tokens=True)
-        turn = self.session.reply(Reply(text, "stop" if complete else "truncated"))
+        turn = self.session.reply(Reply(text, "stop" if is_complete else "truncated"))
         self.reward += turn.reward
         self.over = turn.done
         if self.over:
             return
-        answer = self._tokens_between_replies(text, complete, turn.messages)
+        answer = self._tokens_between_replies(text, is_complete, turn.messages)
         if len(self.completion_ids) + len(answer) >= self._most:
             self.over = True  # no room for another reply
             return
@@ -173,27 +173,29 @@ class _Rollout:
         elif self.logprobs is not None:
             self.logprobs += [0.0] * len(ids) if logprobs is None else logprobs[: len(ids)]
 
-    def _tokens_between_replies(self, text: str, complete: bool, messages: list[dict[str, str]]) -> list[int]:
+    def _tokens_between_replies(self, text: str, is_complete: bool, messages: list[dict[str, str]]) -> list[int]:
         """Return the tokens that the chat template writes between a reply and the next one."""
         if messages[: len(self._messages)] != self._messages or messages[len(self._messages)]["role"] != "assistant":
             raise UsageError("the prompt is not the conversation so far: this environment cannot be one sequence")
-        # The reply's own tokens stay as the model wrote them; of the template's form of it, only what follows is added:
-        # the end of a message where the model did not say it itself, a line break.
-        before = self._chat_text([*self._messages, {"role": "assistant", "content": text}], False)
-        after = self._chat_text(messages, True)
-        if not after.startswith(before):
+        # The reply's tokens stay as the model wrote them. Of the template's form of the reply only the closing is
+        # added: the end of a message, unless the model wrote it itself, and a line break.
+        text_before = self._chat_text([*self._messages, {"role": "assistant", "content": text}], False)
+        text_after = self._chat_text(messages, True)
+        if not text_after.startswith(text_before):
             raise UsageError("the tokenizer's chat template rewrites earlier messages: choose another template")
-        closing = before.rpartition(text.strip())[2] if text.strip() else ""
-        end = str(self._tokenizer.eos_token)
-        if complete and end in closing:
-            closing = closing.partition(end)[2]
+        closing = text_before.rpartition(text.strip())[2] if text.strip() else ""
+        end_token = str(self._tokenizer.eos_token)
+        if is_complete and end_token in closing:
+            closing = closing.partition(end_token)[2]
         self._messages = messages
-        return list(self._tokenizer(closing + after[len(before) :], add_special_tokens=False)["input_ids"])
+        return list(self._tokenizer(closing + text_after[len(text_before) :], add_special_tokens=False)["input_ids"])
 
-    def _chat_text(self, messages: list[dict[str, str]], ask: bool) -> str:
-        """Return messages as text by the chat template; with `ask`, up to where the reply begins."""
+    def _chat_text(self, messages: list[dict[str, str]], with_reply_start: bool) -> str:
+        """Return messages as text by the chat template, with or without the text before a reply."""
         return str(
-            self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=ask, **self._template)
+            self._tokenizer.apply_chat_template(
+                messages, tokenize=False, add_generation_prompt=with_reply_start, **self._template
+            )
         )
 
 
@@ -265,6 +267,7 @@ def environment_factory(env: str, **settings: Any) -> Callable[[], Any]:
             return self._session.start(int(item), next(attempts), player="trl").text
 
         def _call(self, name: str, arguments: Mapping[str, Json]) -> str:
+            """Play a turn with a call of a tool, and return the environment's answer."""
             episode = self._session.episode
             if episode is None or episode.done:
                 return _OVER
@@ -291,8 +294,8 @@ def tool_prompts(*, count: int, start: int = 0) -> Dataset:
 
     The environment writes the prompt when it starts.
     """
-    empty = [{"role": "user", "content": ""}]
-    return Dataset.from_list([{"prompt": empty, "item": index} for index in range(start, start + count)])
+    empty_prompt = [{"role": "user", "content": ""}]
+    return Dataset.from_list([{"prompt": empty_prompt, "item": index} for index in range(start, start + count)])
 
 
 def _tool_as_method(tool: ActionTool) -> Callable[..., str]:
@@ -301,12 +304,12 @@ def _tool_as_method(tool: ActionTool) -> Callable[..., str]:
     def method(self: Any, **arguments: Any) -> str:
         return self._call(tool.name, arguments)
 
-    kinds = {name: _type_of_schema(schema) for name, schema in tool.parameters.items()}
-    parameters = [Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind) for name, kind in kinds.items()]
-    this = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+    types = {name: _type_of_schema(schema) for name, schema in tool.parameters.items()}
+    parameters = [Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind) for name, kind in types.items()]
+    self_parameter = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
     method.__name__ = method.__qualname__ = tool.name
-    method.__annotations__ = {**kinds, "return": str}
-    method.__signature__ = Signature([this, *parameters], return_annotation=str)  # pyright: ignore[reportFunctionMemberAccess]
+    method.__annotations__ = {**types, "return": str}
+    method.__signature__ = Signature([self_parameter, *parameters], return_annotation=str)  # pyright: ignore[reportFunctionMemberAccess]
     lines = [f"    {name}: {_description_of_schema(schema)}" for name, schema in tool.parameters.items()]
     method.__doc__ = "\n".join((tool.doc, "", "Args:", *lines))
     return method
@@ -321,7 +324,7 @@ def _type_of_schema(schema: Mapping[str, Json]) -> Any:
             return dict[str, Any]
         case "integer":
             return int
-        case _:  # which texts there are can differ between items, and the rules say it
+        case _:  # no enumeration: the allowed texts can differ between items, and are in the rules
             return str
 
 
@@ -330,5 +333,5 @@ def _description_of_schema(schema: Mapping[str, Json]) -> str:
     fields: Mapping[str, Json] = schema.get("items", schema).get("properties", {})
     if not fields:
         return str(schema["description"])
-    descriptions = "; ".join(f'"{name}" ({inner["type"]}): {inner["description"]}' for name, inner in fields.items())
+    descriptions = "; ".join(f'"{name}" ({field["type"]}): {field["description"]}' for name, field in fields.items())
     return f"{schema['description']} Each is an object with {descriptions}"
