@@ -5,36 +5,8 @@ from functools import lru_cache
 
 from waybench._package_data import read_toml
 from waybench.core import End, Field, Json, Outcome, Stream
+from waybench.envs.crafter import _ids as ids
 from waybench.envs.crafter import _world
-from waybench.envs.crafter._ids import (
-    ACHIEVEMENTS,
-    ACROSS,
-    ACTED,
-    ASLEEP,
-    CLOCK,
-    COW,
-    DO,
-    DOWN,
-    EAST_OF,
-    GRASS,
-    HARM,
-    HARMS,
-    HEALTH,
-    ITEMS,
-    MADE,
-    MOST,
-    NAMES,
-    NOOP,
-    PLAYER,
-    SKELETON,
-    SLEEP,
-    SOUTH,
-    SOUTH_OF,
-    WEST,
-    ZOMBIE,
-    X,
-    Y,
-)
 from waybench.envs.crafter._world import CrafterWorld, Wilds, being_numbers, nearest_in_view, player_numbers
 from waybench.envs.smartplay import SEEN, ActionEffect, Rules, direction_name
 
@@ -71,44 +43,53 @@ def observation_text(world: CrafterWorld, *, published: bool) -> str:
     """
     body, player, nearest = player_numbers(world), being_numbers(world)[0], nearest_in_view(world)
     faced_kind = nearest[0][0]
-    if published and (player[X] < ACROSS or player[Y] < DOWN or faced_kind < 0):
+    if published and (player[ids.X] < ids.ACROSS or player[ids.Y] < ids.DOWN or faced_kind < 0):
         return OUTSIDE
-    front = _EDGE if faced_kind < 0 else f"You face {NAMES[faced_kind]} at your front."
+    front = _EDGE if faced_kind < 0 else f"You face {ids.NAMES[faced_kind]} at your front."
     header = _header_text(body, published=published)
-    return f"{header}You see:\n{visible_lines(world)}\n\n{front}\n\n{_status_and_inventory(tuple(body[: len(ITEMS)]))}"
+    return (
+        f"{header}You see:\n{visible_lines(world)}\n\n{front}\n\n{_status_and_inventory(tuple(body[: len(ids.ITEMS)]))}"
+    )
 
 
 def visible_lines(world: CrafterWorld) -> str:
     """Return a line for each kind of thing in view, with the direction of the nearest one."""
     return "\n".join(
-        f"- {NAMES[kind]} {away} steps to your {direction_name(east, south)}"
+        f"- {ids.NAMES[kind]} {away} steps to your {direction_name(east, south)}"
         for kind, (east, south, away) in enumerate(nearest_in_view(world))
-        if away >= 0 and kind != PLAYER
+        if away >= 0 and kind != ids.PLAYER
     )
 
 
 def _header_text(body: list[int], *, published: bool) -> str:
     """Return the sentences before the view: the last action, sleep and death."""
-    if body[CLOCK] <= 1:
+    if body[ids.CLOCK] <= 1:
         return ""
-    action = _ACTION_SENTENCES[body[ACTED]]
-    is_dead = body[HEALTH] <= 0
+    action = _ACTION_SENTENCES[body[ids.ACTED]]
+    is_dead = body[ids.HEALTH] <= 0
     if published:
-        condition = f"{_SLEEPING}\n\n" if body[ASLEEP] else "You died.\n\n" if is_dead else ""
+        condition = f"{_SLEEPING}\n\n" if body[ids.ASLEEP] else "You died.\n\n" if is_dead else ""
         return f"{action}{condition}\n\n"
-    condition = f"{_DEATHS[HARMS[body[HARM]]]}\n\n" if is_dead else f"{_ASLEEP}\n\n" if body[ASLEEP] else ""
+    condition = f"{_DEATHS[ids.HARMS[body[ids.HARM]]]}\n\n" if is_dead else f"{_ASLEEP}\n\n" if body[ids.ASLEEP] else ""
     return f"{action}\n\n{condition}"
 
 
 @lru_cache(maxsize=4096)  # the same for many steps
 def _status_and_inventory(items: tuple[int, ...]) -> str:
-    status = "\n".join(f"- {name}: {count}/{MOST}" for name, count in zip(ITEMS[:_NEEDS], items, strict=False))
-    owned = "\n".join(f"- {name}: {count}" for name, count in zip(ITEMS[_NEEDS:], items[_NEEDS:], strict=True) if count)
+    status = "\n".join(f"- {name}: {count}/{ids.MOST}" for name, count in zip(ids.ITEMS[:_NEEDS], items, strict=False))
+    owned = "\n".join(
+        f"- {name}: {count}" for name, count in zip(ids.ITEMS[_NEEDS:], items[_NEEDS:], strict=True) if count
+    )
     inventory = f"Your inventory:\n{owned}" if owned else "You have nothing in your inventory."
     return f"Your status:\n{status}\n\n{inventory}"
 
 
-_MAY_NEED_RETRIES = (GRASS, COW, ZOMBIE, SKELETON)  # an action on these may take several tries to have an effect
+_MAY_NEED_RETRIES = (
+    ids.GRASS,
+    ids.COW,
+    ids.ZOMBIE,
+    ids.SKELETON,
+)  # an action on these may take several tries to have an effect
 
 
 class SurvivalRules(Rules[Wilds, CrafterWorld]):
@@ -147,20 +128,20 @@ class SurvivalRules(Rules[Wilds, CrafterWorld]):
         """Carry out an action; an action without effect is unproductive."""
         after = _world.advance_world(world, action)
         body_before, body = player_numbers(world), player_numbers(after)
-        events: dict[str, Json] = {"at": _player_location(after), "health": body[HEALTH]}
+        events: dict[str, Json] = {"at": _player_location(after), "health": body[ids.HEALTH]}
         unlocked: list[Json] = [
-            name for number, name in enumerate(ACHIEVEMENTS, MADE) if body[number] and not body_before[number]
+            name for number, name in enumerate(ids.ACHIEVEMENTS, ids.MADE) if body[number] and not body_before[number]
         ]
         if unlocked:
             events["unlocked"] = unlocked
-        if body[HEALTH] <= 0:
-            events["death"] = HARMS[body[HARM]]
+        if body[ids.HEALTH] <= 0:
+            events["death"] = ids.HARMS[body[ids.HARM]]
         return ActionEffect(
             after, after.reward, events, Outcome.UNPRODUCTIVE if _had_no_effect(world, after, action) else Outcome.OK
         )
 
     def ending(self, world: CrafterWorld) -> End | None:
-        return End.FAILED if player_numbers(world)[HEALTH] <= 0 else None
+        return End.FAILED if player_numbers(world)[ids.HEALTH] <= 0 else None
 
     def score(self, world: CrafterWorld) -> float:
         """Return the published score: the number of achievements unlocked so far, summed over the steps."""
@@ -176,17 +157,22 @@ class SurvivalRules(Rules[Wilds, CrafterWorld]):
 def _player_location(world: CrafterWorld) -> list[Json]:
     """Return the player's column and row, as JSON."""
     player = being_numbers(world)[0]
-    return [player[X], player[Y]]
+    return [player[ids.X], player[ids.Y]]
 
 
 def _had_no_effect(before: CrafterWorld, after: CrafterWorld, action: int) -> bool:
     """Return whether an action had no effect; False for waiting, sleeping and what may need several tries."""
     body_before, body_after = player_numbers(before), player_numbers(after)
-    if action in (NOOP, SLEEP):
+    if action in (ids.NOOP, ids.SLEEP):
         return False
-    if WEST <= action <= SOUTH:
-        has_turned = (body_before[EAST_OF], body_before[SOUTH_OF]) != (body_after[EAST_OF], body_after[SOUTH_OF])
+    if ids.WEST <= action <= ids.SOUTH:
+        has_turned = (body_before[ids.EAST_OF], body_before[ids.SOUTH_OF]) != (
+            body_after[ids.EAST_OF],
+            body_after[ids.SOUTH_OF],
+        )
         return not has_turned and _player_location(before) == _player_location(after)
-    if action == DO and nearest_in_view(before)[0][0] in _MAY_NEED_RETRIES:
+    if action == ids.DO and nearest_in_view(before)[0][0] in _MAY_NEED_RETRIES:
         return False
-    return body_before[MADE:CLOCK] == body_after[MADE:CLOCK]  # each collecting, placing or making is counted there
+    return (
+        body_before[ids.MADE : ids.CLOCK] == body_after[ids.MADE : ids.CLOCK]
+    )  # each collecting, placing or making is counted there

@@ -10,29 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waybench._compile import compiled
-from waybench.envs.crafter._ids import (
-    ACROSS,
-    AREA,
-    COAL,
-    COW,
-    DIAMOND,
-    DOWN,
-    GRASS,
-    IRON,
-    KIND,
-    LAVA,
-    PATH,
-    PLANT,
-    SAND,
-    SIZE,
-    SKELETON,
-    STONE,
-    TREE,
-    WATER,
-    ZOMBIE,
-    X,
-    Y,
-)
+from waybench.envs.crafter import _ids as ids
 
 Ints = NDArray[np.int64]
 Numbers = NDArray[np.int32]
@@ -40,7 +18,7 @@ Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-_MIDDLE = SIZE // 2
+_MIDDLE = ids.SIZE // 2
 _STRETCH, _SQUISH = -1 / 6, 1 / 3  # between the cubic grid and the one whose vertices have gradients
 # The 24 gradients: the permutations of (11, 4, 4) with all signs.
 _SLOPES = np.array(
@@ -54,8 +32,8 @@ _SLOPES = np.array(
 )
 _TWICE = 2 * _SQUISH
 # Coordinates of the cells, stretched for each layer of noise.
-_BY_3, _BY_5, _BY_6, _BY_7, _BY_8, _BY_9, _BY_15 = (np.arange(SIZE) / scale for scale in (3, 5, 6, 7, 8, 9, 15))
-_LONG, _SHORT = 2 * np.arange(SIZE) / 3, np.arange(SIZE) / 5 / 3
+_BY_3, _BY_5, _BY_6, _BY_7, _BY_8, _BY_9, _BY_15 = (np.arange(ids.SIZE) / scale for scale in (3, 5, 6, 7, 8, 9, 15))
+_LONG, _SHORT = 2 * np.arange(ids.SIZE) / 3, np.arange(ids.SIZE) / 5 / 3
 _NORM = 103.0  # brings the noise to about -1 to 1
 FAR = 1_000_000  # the cost of a way where there is none
 _DEAREST = 16  # costs of entering a cell are lower
@@ -193,7 +171,7 @@ def _noise_layer(order: Ints, xs: Floats, ys: Floats, z: float, stages: Bytes, l
     values = np.zeros(len(stages))
     for cell in range(len(stages)):
         if stages[cell] >= least_stage:
-            values[cell] = opensimplex_noise(order, xs[cell // SIZE], ys[cell % SIZE], z)
+            values[cell] = opensimplex_noise(order, xs[cell // ids.SIZE], ys[cell % ids.SIZE], z)
     return values
 
 
@@ -202,7 +180,7 @@ def _start_meadow(order: Ints, stages: Bytes) -> Floats:
     """Return how much each cell belongs to the start's meadow, 0 to 1; its cells get stage 0, others 1."""
     values = _noise_layer(order, _BY_3, _BY_3, 8.0, stages, np.int64(1))
     for cell in range(len(values)):
-        start = 4 - math.sqrt((cell // SIZE - _MIDDLE) ** 2 + (cell % SIZE - _MIDDLE) ** 2)
+        start = 4 - math.sqrt((cell // ids.SIZE - _MIDDLE) ** 2 + (cell % ids.SIZE - _MIDDLE) ** 2)
         start += 2 * values[cell]
         values[cell] = 1 / (1 + math.exp(-start))
         stages[cell] = values[cell] <= 0.5
@@ -240,7 +218,7 @@ def _dig_paths(values: Floats, least: float, land: Bytes, stages: Bytes) -> None
     """Turn the cells whose value is above `least` into paths, of stage 0."""
     for cell in range(len(values)):
         if values[cell] > least:
-            land[cell], stages[cell] = PATH, 0
+            land[cell], stages[cell] = ids.PATH, 0
 
 
 @compiled
@@ -251,7 +229,7 @@ def _write_land(order: Ints, draws: Floats, land: Bytes, tunnels: Flags) -> int:
     waters, mountains = _waters_and_mountains(order, starts, stages)
     for cell in range(len(land)):
         stages[cell] = (mountains[cell] > 0.15) + (mountains[cell] > 0.3)
-        land[cell] = STONE if stages[cell] else GRASS
+        land[cell] = ids.STONE if stages[cell] else ids.GRASS
     _dig_paths(_noise_layer(order, _BY_7, _BY_7, 6.0, stages, stage_2), 0.15, land, stages)
     level_noise = _noise_layer(order, _LONG, _SHORT, 7.0, stages, stage_1)
     _dig_paths(level_noise, 0.4, land, stages)
@@ -263,59 +241,59 @@ def _write_land(order: Ints, draws: Floats, land: Bytes, tunnels: Flags) -> int:
     for cell in range(len(land)):
         tunnels[cell] = level_noise[cell] > 0.4 or upright_noise[cell] > 0.4
         if lavas[cell] > 0.35:
-            land[cell] = LAVA
-        is_open = land[cell] == GRASS and starts[cell] <= 0.5
+            land[cell] = ids.LAVA
+        is_open = land[cell] == ids.GRASS and starts[cell] <= 0.5
         stages[cell] = is_open + (is_open and 0.25 < waters[cell] <= 0.35)
     sands = _noise_layer(order, _BY_9, _BY_9, 4.0, stages, stage_2)
     for cell in range(len(land)):
         if stages[cell] == 2 and sands[cell] > -0.2:
-            land[cell], stages[cell] = SAND, 0
+            land[cell], stages[cell] = ids.SAND, 0
         elif stages[cell] and waters[cell] > 0.3:
-            land[cell], stages[cell] = WATER, 0
+            land[cell], stages[cell] = ids.WATER, 0
     trees = _noise_layer(order, _BY_7, _BY_7, 5.0, stages, stage_1)
     n_used = int(np.int64(0))
     for cell in range(len(land)):
         if trees[cell] > 0:
             n_used += 1
             if draws[n_used - 1] > 0.8:
-                land[cell] = TREE
-        if land[cell] != STONE and land[cell] != LAVA:
+                land[cell] = ids.TREE
+        if land[cell] != ids.STONE and land[cell] != ids.LAVA:
             continue
         if coals[cell] > 0:
             n_used += 1
             if draws[n_used - 1] > 0.85:
-                land[cell] = COAL
+                land[cell] = ids.COAL
                 continue
         if irons[cell] > 0.4:
             n_used += 1
             if draws[n_used - 1] > 0.75:
-                land[cell] = IRON
+                land[cell] = ids.IRON
                 continue
         if mountains[cell] > 0.18:
             n_used += 1
             if draws[n_used - 1] > 0.994:
-                land[cell] = DIAMOND
+                land[cell] = ids.DIAMOND
     return n_used
 
 
 @compiled
 def _draw_inhabitant(x: int, y: int, land: int, tunnel: bool, draws: Floats, n_used: int) -> tuple[int, int]:
     """Return the being in a cell at the start, 0 for none, and the number of draws used."""
-    if land not in (GRASS, SAND, PATH):
+    if land not in (ids.GRASS, ids.SAND, ids.PATH):
         return 0, n_used
     distance = math.sqrt((x - _MIDDLE) ** 2 + (y - _MIDDLE) ** 2)
-    if distance > 3 and land == GRASS:
+    if distance > 3 and land == ids.GRASS:
         n_used += 1
         if draws[n_used - 1] > 0.985:
-            return COW, n_used
+            return ids.COW, n_used
     if distance > 10:
         n_used += 1
         if draws[n_used - 1] > 0.993:
-            return ZOMBIE, n_used
-    if land == PATH and tunnel:
+            return ids.ZOMBIE, n_used
+    if land == ids.PATH and tunnel:
         n_used += 1
         if draws[n_used - 1] > 0.95:
-            return SKELETON, n_used
+            return ids.SKELETON, n_used
     return 0, n_used
 
 
@@ -334,8 +312,10 @@ def generate_world(seed: int, draws: Floats, land: Bytes, beings: Bytes) -> int:
     """
     tunnels = np.zeros(len(land), np.bool_)
     n_used = _write_land(permutation(seed), draws, land, tunnels)
-    for cell in range(SIZE * SIZE):
-        beings[cell], n_used = _draw_inhabitant(cell // SIZE, cell % SIZE, land[cell], tunnels[cell], draws, n_used)
+    for cell in range(ids.SIZE * ids.SIZE):
+        beings[cell], n_used = _draw_inhabitant(
+            cell // ids.SIZE, cell % ids.SIZE, land[cell], tunnels[cell], draws, n_used
+        )
     return n_used
 
 
@@ -346,24 +326,28 @@ def nearest_of_each_kind(land: Bytes, beings: Numbers, dx: int, dy: int) -> Numb
     Of several that are equally near, the westernmost counts, and of these the northernmost. Beings hide their ground.
     Row 0 begins with the kind of the cell at (dx, dy) from the player; -1 outside of the map.
     """
-    x, y = beings[0, X], beings[0, Y]
-    view = np.zeros((2 * ACROSS + 1, 2 * DOWN + 1), np.int32)
-    for i in range(2 * ACROSS + 1):
-        for j in range(2 * DOWN + 1):
-            column, row = x + i - ACROSS, y + j - DOWN
-            if 0 <= column < SIZE and 0 <= row < SIZE:
-                view[i, j] = land[column * SIZE + row]
+    x, y = beings[0, ids.X], beings[0, ids.Y]
+    view = np.zeros((2 * ids.ACROSS + 1, 2 * ids.DOWN + 1), np.int32)
+    for i in range(2 * ids.ACROSS + 1):
+        for j in range(2 * ids.DOWN + 1):
+            column, row = x + i - ids.ACROSS, y + j - ids.DOWN
+            if 0 <= column < ids.SIZE and 0 <= row < ids.SIZE:
+                view[i, j] = land[column * ids.SIZE + row]
     for being in range(len(beings)):
-        i, j = beings[being, X] - x + ACROSS, beings[being, Y] - y + DOWN
-        if 0 <= i <= 2 * ACROSS and 0 <= j <= 2 * DOWN:
-            view[i, j] = beings[being, KIND]
-    nearest_cells = np.full((PLANT + 1, 3), -1, np.int32)
-    for i in range(2 * ACROSS + 1):
-        for j in range(2 * DOWN + 1):
-            kind, distance = view[i, j], abs(i - ACROSS) + abs(j - DOWN)
+        i, j = beings[being, ids.X] - x + ids.ACROSS, beings[being, ids.Y] - y + ids.DOWN
+        if 0 <= i <= 2 * ids.ACROSS and 0 <= j <= 2 * ids.DOWN:
+            view[i, j] = beings[being, ids.KIND]
+    nearest_cells = np.full((ids.PLANT + 1, 3), -1, np.int32)
+    for i in range(2 * ids.ACROSS + 1):
+        for j in range(2 * ids.DOWN + 1):
+            kind, distance = view[i, j], abs(i - ids.ACROSS) + abs(j - ids.DOWN)
             if kind and (nearest_cells[kind, 2] < 0 or distance < nearest_cells[kind, 2]):
-                nearest_cells[kind, 0], nearest_cells[kind, 1], nearest_cells[kind, 2] = i - ACROSS, j - DOWN, distance
-    nearest_cells[0, 0] = view[ACROSS + dx, DOWN + dy] or -1
+                nearest_cells[kind, 0], nearest_cells[kind, 1], nearest_cells[kind, 2] = (
+                    i - ids.ACROSS,
+                    j - ids.DOWN,
+                    distance,
+                )
+    nearest_cells[0, 0] = view[ids.ACROSS + dx, ids.DOWN + dy] or -1
     return nearest_cells
 
 
@@ -377,8 +361,8 @@ def path_costs(costs: Numbers, targets: Numbers) -> Numbers:
         costs: For each cell the cost of entering it, 1 to 15; 0 where it cannot be entered.
         targets: Numbers of cells. To enter a target costs 1, whatever its own cost is.
     """
-    lengths = np.full(AREA, FAR, np.int32)
-    rings = np.empty((_DEAREST, 4 * AREA), np.int32)  # the cells of each cost, by cost % _DEAREST
+    lengths = np.full(ids.AREA, FAR, np.int32)
+    rings = np.empty((_DEAREST, 4 * ids.AREA), np.int32)  # the cells of each cost, by cost % _DEAREST
     sizes = np.zeros(_DEAREST, np.int32)
     for target in targets:
         lengths[target] = 0
@@ -396,10 +380,10 @@ def path_costs(costs: Numbers, targets: Numbers) -> Numbers:
             entry_cost = 1 if cost == 0 else costs[cell]
             if entry_cost == 0:
                 continue
-            x, y = cell // SIZE, cell % SIZE
+            x, y = cell // ids.SIZE, cell % ids.SIZE
             for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1)):
-                if 0 <= x + dx < SIZE and 0 <= y + dy < SIZE:
-                    neighbour = cell + dx * SIZE + dy
+                if 0 <= x + dx < ids.SIZE and 0 <= y + dy < ids.SIZE:
+                    neighbour = cell + dx * ids.SIZE + dy
                     if cost + entry_cost < lengths[neighbour]:
                         lengths[neighbour] = cost + entry_cost
                         next_ring = (cost + entry_cost) % _DEAREST

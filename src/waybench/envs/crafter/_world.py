@@ -8,47 +8,7 @@ from typing import Any, NamedTuple
 
 from waybench._late import LazyModule
 from waybench.core import DataError, Instance, Json, KeyedSource, Stream, UsageError, check_known_fields
-from waybench.envs.crafter._ids import (
-    AREA,
-    ARROW,
-    ASLEEP,
-    BEING,
-    BODY,
-    CHUNKS,
-    CLOCK,
-    COAL,
-    DIAMOND,
-    DO,
-    DRAWN,
-    EAST,
-    EAST_OF,
-    GRASS,
-    IRON,
-    IRON_PICKAXE,
-    KIND,
-    LAST_HEALTH,
-    LAVA,
-    MOST,
-    NOOP,
-    NORTH,
-    PATH,
-    PLACE_STONE,
-    PLANT,
-    SAND,
-    SIZE,
-    SOUTH,
-    SOUTH_OF,
-    STONE,
-    STONE_PICKAXE,
-    STONES,
-    TABLE,
-    TREE,
-    WATER,
-    WEST,
-    WOOD_PICKAXE,
-    X,
-    Y,
-)
+from waybench.envs.crafter import _ids as ids
 
 SEEDS = (1 << 31) - 1
 
@@ -80,7 +40,7 @@ def decode(data: Json) -> Wilds:
 # Random words that the published program draws for its picture of a step in the dark (two for each of 63 x 49 pixels);
 # they are skipped, so that all later draws are the same.
 RENDERED = 2 * 63 * 49
-_MOST_DRAWS = 6 * AREA  # uniform numbers with which a world is generated
+_MOST_DRAWS = 6 * ids.AREA  # uniform numbers with which a world is generated
 
 
 class CrafterWorld(NamedTuple):
@@ -117,7 +77,7 @@ def player_numbers(world: CrafterWorld) -> list[int]:
 def being_numbers(world: CrafterWorld) -> list[list[int]]:
     """Return the numbers of each being, which `_ids` names, the player first."""
     numbers = memoryview(world.beings).cast("i").tolist()
-    return [numbers[start : start + BEING] for start in range(0, len(numbers), BEING)]
+    return [numbers[start : start + ids.BEING] for start in range(0, len(numbers), ids.BEING)]
 
 
 def nearest_in_view(world: CrafterWorld) -> list[list[int]]:
@@ -127,12 +87,14 @@ def nearest_in_view(world: CrafterWorld) -> list[list[int]]:
     """
     body = player_numbers(world)
     land, beings = numpy.frombuffer(world.land, numpy.uint8), numpy.frombuffer(world.beings, numpy.int32)
-    return terrain.nearest_of_each_kind(land, beings.reshape(-1, BEING), body[EAST_OF], body[SOUTH_OF]).tolist()
+    return terrain.nearest_of_each_kind(
+        land, beings.reshape(-1, ids.BEING), body[ids.EAST_OF], body[ids.SOUTH_OF]
+    ).tolist()
 
 
 def daylight(world: CrafterWorld) -> float:
     """Return the daylight, from 0 (night) to 1."""
-    return 1 - abs(math.cos(math.pi * (player_numbers(world)[CLOCK] / 300 % 1 + 0.3))) ** 3
+    return 1 - abs(math.cos(math.pi * (player_numbers(world)[ids.CLOCK] / 300 % 1 + 0.3))) ** 3
 
 
 def published_seed(seed: int, episode: int) -> int:
@@ -147,18 +109,18 @@ def published_seed(seed: int, episode: int) -> int:
 
 def create_world(seed: int) -> CrafterWorld:
     """Return the world of a seed before any step."""
-    body = numpy.zeros(BODY, numpy.int32)
-    body[:4] = MOST
-    body[LAST_HEALTH], body[SOUTH_OF] = MOST, 1
+    body = numpy.zeros(ids.BODY, numpy.int32)
+    body[:4] = ids.MOST
+    body[ids.LAST_HEALTH], body[ids.SOUTH_OF] = ids.MOST, 1
     generator = numpy.random.RandomState(seed)  # as the published engine; its later draws are in compiled code
     noise = generator.randint(SEEDS)
     state = generator.get_state()
-    land, inhabitants = numpy.zeros(AREA, numpy.uint8), numpy.zeros(AREA, numpy.uint8)
+    land, inhabitants = numpy.zeros(ids.AREA, numpy.uint8), numpy.zeros(ids.AREA, numpy.uint8)
     n_draws = terrain.generate_world(noise, generator.random_sample(_MOST_DRAWS), land, inhabitants)
     generator.set_state(state)  # back, to draw only the numbers that were used
     generator.random_sample(n_draws)
-    _, key, body[DRAWN], *_ = generator.get_state()
-    inhabitants[SIZE // 2 * SIZE + SIZE // 2] = 0
+    _, key, body[ids.DRAWN], *_ = generator.get_state()
+    inhabitants[ids.SIZE // 2 * ids.SIZE + ids.SIZE // 2] = 0
     beings = life.initial_beings(inhabitants, body)
     return CrafterWorld(land.tobytes(), beings.tobytes(), body.tobytes(), key.tobytes())
 
@@ -166,7 +128,7 @@ def create_world(seed: int) -> CrafterWorld:
 @lru_cache(maxsize=16)  # every attempt at an item, and every check of its record, begins with this world
 def begin_world(seed: int) -> CrafterWorld:
     """Return the world of a seed after one step without an action, as in the published program."""
-    return advance_world(create_world(seed), NOOP)
+    return advance_world(create_world(seed), ids.NOOP)
 
 
 def advance_world(world: CrafterWorld, action: int) -> CrafterWorld:
@@ -174,9 +136,9 @@ def advance_world(world: CrafterWorld, action: int) -> CrafterWorld:
     from_buffer, numbers = numpy.frombuffer, numpy.int32
     land, key = from_buffer(world.land, numpy.uint8).copy(), from_buffer(world.key, numpy.uint32).copy()
     body, rows_before = from_buffer(world.body, numbers).copy(), from_buffer(world.beings, numbers)
-    n_beings = len(rows_before) // BEING
+    n_beings = len(rows_before) // ids.BEING
     # Room for the beings that can come in one step: an arrow of each being, a plant, and three in each chunk.
-    beings = numpy.empty((2 * n_beings + 1 + 3 * CHUNKS * CHUNKS, BEING), numbers)
+    beings = numpy.empty((2 * n_beings + 1 + 3 * ids.CHUNKS * ids.CHUNKS, ids.BEING), numbers)
     beings.ravel()[: len(rows_before)] = rows_before
     n_beings, health_gained, n_unlocked, has_new = life.make_step(land, beings, body, key, n_beings, action, RENDERED)
     reward = health_gained / 10 + 1.0 if has_new else health_gained / 10
@@ -202,9 +164,9 @@ class Worlds(KeyedSource[Wilds]):
 
 
 FAR = 1_000_000  # as in `_terrain`
-WALKABLE = (GRASS, SAND, PATH)
-STEPS = {WEST: (-1, 0), EAST: (1, 0), NORTH: (0, -1), SOUTH: (0, 1)}
-BACK = {WEST: EAST, EAST: WEST, NORTH: SOUTH, SOUTH: NORTH}
+WALKABLE = (ids.GRASS, ids.SAND, ids.PATH)
+STEPS = {ids.WEST: (-1, 0), ids.EAST: (1, 0), ids.NORTH: (0, -1), ids.SOUTH: (0, 1)}
+BACK = {ids.WEST: ids.EAST, ids.EAST: ids.WEST, ids.NORTH: ids.SOUTH, ids.SOUTH: ids.NORTH}
 _WALK, _DIG, _BRIDGE, _PASS = 1, 3, 5, 6  # costs of entering free ground, rock, water, and a being's cell
 
 Cell = tuple[int, int]
@@ -212,7 +174,7 @@ Cell = tuple[int, int]
 
 def cell_number(cell: Cell) -> int:
     """Return the number of a cell in the bytes of the land."""
-    return cell[0] * SIZE + cell[1]
+    return cell[0] * ids.SIZE + cell[1]
 
 
 class PlayerView:
@@ -223,10 +185,10 @@ class PlayerView:
         self.body = player_numbers(world)
         self.light = daylight(world)
         rows = being_numbers(world)
-        self.at: Cell = rows[0][X], rows[0][Y]
-        self.beings = {(row[X], row[Y]): row for row in rows[1:]}
-        self.facing = self.body[EAST_OF], self.body[SOUTH_OF]
-        self.asleep = bool(self.body[ASLEEP])
+        self.at: Cell = rows[0][ids.X], rows[0][ids.Y]
+        self.beings = {(row[ids.X], row[ids.Y]): row for row in rows[1:]}
+        self.facing = self.body[ids.EAST_OF], self.body[ids.SOUTH_OF]
+        self.asleep = bool(self.body[ids.ASLEEP])
 
     @property
     def front(self) -> Cell:
@@ -236,12 +198,12 @@ class PlayerView:
     def ground_of(self, cell: Cell) -> int:
         """Return the kind of ground of a cell; 0 outside of the map."""
         x, y = cell
-        return self.land[x * SIZE + y] if 0 <= x < SIZE and 0 <= y < SIZE else 0
+        return self.land[x * ids.SIZE + y] if 0 <= x < ids.SIZE and 0 <= y < ids.SIZE else 0
 
     def being_kind(self, cell: Cell) -> int:
         """Return the kind of the being in a cell; 0 without one."""
         being = self.beings.get(cell)
-        return being[KIND] if being else 0
+        return being[ids.KIND] if being else 0
 
     def is_free(self, cell: Cell) -> bool:
         """Return whether the player can walk into a cell now, and survives it."""
@@ -254,13 +216,13 @@ class PlayerView:
     @cached_property
     def diggable_kinds(self) -> set[int]:
         """The kinds of cells that the player's tools can dig away."""
-        body, kinds = self.body, {TREE}
-        if body[WOOD_PICKAXE]:
-            kinds |= {STONE, COAL}
-        if body[STONE_PICKAXE]:
-            kinds.add(IRON)
-        if body[IRON_PICKAXE]:
-            kinds.add(DIAMOND)
+        body, kinds = self.body, {ids.TREE}
+        if body[ids.WOOD_PICKAXE]:
+            kinds |= {ids.STONE, ids.COAL}
+        if body[ids.STONE_PICKAXE]:
+            kinds.add(ids.IRON)
+        if body[ids.IRON_PICKAXE]:
+            kinds.add(ids.DIAMOND)
         return kinds
 
     @cached_property
@@ -271,21 +233,21 @@ class PlayerView:
             cost_by_kind[kind] = _WALK
         for kind in self.diggable_kinds:
             cost_by_kind[kind] = _DIG
-        if self.body[STONES]:
-            cost_by_kind[WATER] = _BRIDGE
+        if self.body[ids.STONES]:
+            cost_by_kind[ids.WATER] = _BRIDGE
         costs = numpy.array(cost_by_kind, numpy.int32)[numpy.frombuffer(self.land, numpy.uint8)]
         for cell, row in self.beings.items():
-            costs[cell_number(cell)] = 0 if row[KIND] == PLANT else _PASS
+            costs[cell_number(cell)] = 0 if row[ids.KIND] == ids.PLANT else _PASS
         return costs
 
     def cells_of_kinds(self, *kinds: int) -> list[int]:
         """Return the numbers of all cells of some kinds of ground without a being."""
         numbers = numpy.flatnonzero(self.mask_of_kinds(*kinds)).tolist()
-        return [number for number in numbers if divmod(number, SIZE) not in self.beings]
+        return [number for number in numbers if divmod(number, ids.SIZE) not in self.beings]
 
     def mask_of_kinds(self, *kinds: int) -> Any:
         """Return for each cell whether it is of these kinds of ground; a mask of shape (columns, rows)."""
-        return numpy.isin(numpy.frombuffer(self.land, numpy.uint8).reshape(SIZE, SIZE), kinds)
+        return numpy.isin(numpy.frombuffer(self.land, numpy.uint8).reshape(ids.SIZE, ids.SIZE), kinds)
 
     def neighbours(self, cell: Cell) -> Iterator[tuple[int, Cell]]:
         """Yield the four directions' actions, each with the neighbour of the cell to which it leads."""
@@ -305,7 +267,7 @@ class PlayerView:
             return None
         path_costs = terrain.path_costs(self.costs, numpy.array(target_cells, numpy.int32))
         target_set = set(target_cells)
-        options = [(FAR, WEST, self.at)]
+        options = [(FAR, ids.WEST, self.at)]
         for action, cell in self.neighbours(self.at):
             number = cell_number(cell)
             entry_cost = _WALK if number in target_set else int(self.costs[number])
@@ -323,7 +285,7 @@ class PlayerView:
             return None
         action, cell, _ = step
         if cell_number(cell) in target_set:
-            return DO if self.front == cell else action
+            return ids.DO if self.front == cell else action
         return self.enter_cell(action, cell)
 
     def go_and_collect(self, kind: int) -> int | None:
@@ -338,15 +300,15 @@ class PlayerView:
     def enter_cell(self, action: int, cell: Cell) -> int | None:
         """Return the next action to enter a neighbour; None if it is lava."""
         ground = self.ground_of(cell)
-        if ground == LAVA:
+        if ground == ids.LAVA:
             return None
         if self.is_free(cell):
             return action
         if self.front != cell:
             return action  # the cell is not free, so that the action only turns
-        if self.being_kind(cell) == ARROW:
+        if self.being_kind(cell) == ids.ARROW:
             return action  # wait until it has flown on
-        return PLACE_STONE if ground == WATER and cell not in self.beings else DO
+        return ids.PLACE_STONE if ground == ids.WATER and cell not in self.beings else ids.DO
 
     def is_near(self, cell: Cell, kind: int) -> bool:
         """Return whether a kind of ground is in the 3 x 3 cells around a cell."""
@@ -358,4 +320,4 @@ class PlayerView:
     @property
     def is_near_table(self) -> bool:
         """Whether the player can make tools here that need a table."""
-        return self.is_near(self.at, TABLE)
+        return self.is_near(self.at, ids.TABLE)
