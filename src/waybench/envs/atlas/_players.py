@@ -93,12 +93,9 @@ class ReferencePlayer:
         ability, chart = self._ability, Chart()
         if not condition.description:
             return chart
-        rates = {"list": ability.list, "story": ability.story, "drawing": ability.drawing}
-        misread_rate = rates[condition.description]
+        rate = {"list": ability.list, "story": ability.story, "drawing": ability.drawing}[condition.description]
         rng, plan = self._random_stream(world, "reads", condition.description), plan_of(world)
-        misread_directions = {
-            number: rng.choice(_NAMES) for number in range(len(plan.passages)) if rng.random() < misread_rate
-        }
+        misreadings = {number: rng.choice(_NAMES) for number in range(len(plan.passages)) if rng.random() < rate}
         walk = world.story
         if condition.parts and ability.memory is not None:  # only a story in parts has to be remembered
             walk = walk[-ability.memory - 1 :]
@@ -108,10 +105,8 @@ class ReferencePlayer:
                 passage = plan.passages[number]
                 if condition.description == "story" and number not in story_passages:
                     continue
-                if number in misread_directions:
-                    direction = (
-                        misread_directions[number] if passage.source == place else _OPPOSITE[misread_directions[number]]
-                    )
+                if number in misreadings:
+                    direction = misreadings[number] if passage.source == place else _OPPOSITE[misreadings[number]]
                 chart.setdefault(place, {}).setdefault(direction, passage.other_end(place))
         if condition.announces:
             _remove_passage(chart, plan.passages[int(prove(world)["closed"])])

@@ -337,15 +337,10 @@ def decode(data: Json) -> World:
     _require(plan.is_connected(), "each place can be reached from each other one")
     _require(plan.count_routes() == 1, "there is one shortest route")
     _require(plan.find_closure() is not None, "each way round a closed passage has to lead to the goal")
-    most_moves = _MOST_STEPS * len(passages)
-    moves_back = plan.distances(world.start)[world.goal]
-    _require(
-        max(world.level, moves_back) <= world.exploration <= most_moves,
-        f"exploration is up to {most_moves} moves, and long enough",
-    )
-    _require(
-        1 < len(world.story) <= most_moves and crosses_all_passages(plan, world.story), "the story crosses each passage"
-    )
+    most = _MOST_STEPS * len(passages)
+    back = plan.distances(world.start)[world.goal]  # moves from the goal to the start
+    _require(max(world.level, back) <= world.exploration <= most, f"exploration is up to {most} moves, and long enough")
+    _require(1 < len(world.story) <= most and crosses_all_passages(plan, world.story), "the story crosses each passage")
     return world
 
 

@@ -186,11 +186,8 @@ def _status_text(x: float, y: float, label: str, attributes: str = "") -> str:
 
 def _inventory_entries(body: Sequence[int]) -> list[str]:
     """Return the items that the player has, with their numbers."""
-    return [
-        f"{name.replace('_', ' ')} {count}"
-        for name, count in zip(ids.ITEMS[4:], body[4 : ids.MADE], strict=True)
-        if count
-    ]
+    counts = zip(ids.ITEMS[4:], body[4 : ids.MADE], strict=True)
+    return [f"{name.replace('_', ' ')} {count}" for name, count in counts if count]
 
 
 def _legend_shapes() -> Iterator[str]:

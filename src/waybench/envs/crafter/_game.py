@@ -76,6 +76,7 @@ def _header_text(body: list[int], *, published: bool) -> str:
 
 @lru_cache(maxsize=4096)  # the same for many steps
 def _status_and_inventory(items: tuple[int, ...]) -> str:
+    """Return the lists of the player's needs and of its inventory, from the counts of `ITEMS` (cached)."""
     status = "\n".join(f"- {name}: {count}/{ids.MOST}" for name, count in zip(ids.ITEMS[:_NEEDS], items, strict=False))
     owned = "\n".join(
         f"- {name}: {count}" for name, count in zip(ids.ITEMS[_NEEDS:], items[_NEEDS:], strict=True) if count
@@ -84,12 +85,7 @@ def _status_and_inventory(items: tuple[int, ...]) -> str:
     return f"Your status:\n{status}\n\n{inventory}"
 
 
-_MAY_NEED_RETRIES = (
-    ids.GRASS,
-    ids.COW,
-    ids.ZOMBIE,
-    ids.SKELETON,
-)  # an action on these may take several tries to have an effect
+_MAY_NEED_RETRIES = (ids.GRASS, ids.COW, ids.ZOMBIE, ids.SKELETON)  # to have an effect on these may take several tries
 
 
 class SurvivalRules(Rules[Wilds, CrafterWorld]):
@@ -136,9 +132,8 @@ class SurvivalRules(Rules[Wilds, CrafterWorld]):
             events["unlocked"] = unlocked
         if body[ids.HEALTH] <= 0:
             events["death"] = ids.HARMS[body[ids.HARM]]
-        return ActionEffect(
-            after, after.reward, events, Outcome.UNPRODUCTIVE if _had_no_effect(world, after, action) else Outcome.OK
-        )
+        outcome = Outcome.UNPRODUCTIVE if _had_no_effect(world, after, action) else Outcome.OK
+        return ActionEffect(after, after.reward, events, outcome)
 
     def ending(self, world: CrafterWorld) -> End | None:
         return End.FAILED if player_numbers(world)[ids.HEALTH] <= 0 else None

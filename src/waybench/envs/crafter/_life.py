@@ -120,11 +120,8 @@ def initial_beings(inhabitants: Bytes, body: Ints) -> Ints:
     for cell in range(len(inhabitants)):
         if inhabitants[cell]:
             row += 1
-            beings[row, ids.KIND], beings[row, ids.X], beings[row, ids.Y] = (
-                inhabitants[cell],
-                cell // ids.SIZE,
-                cell % ids.SIZE,
-            )
+            beings[row, ids.KIND] = inhabitants[cell]
+            beings[row, ids.X], beings[row, ids.Y] = cell // ids.SIZE, cell % ids.SIZE
             beings[row, ids.LIFE] = 5 if inhabitants[cell] == ids.ZOMBIE else 3
             _note_entry(beings, body, row)
     return beings
@@ -135,12 +132,8 @@ def add_being(row_at: Shorts, beings: Ints, body: Ints, n_beings: int, kind: int
     """Add a being to the `n_beings`; return the new number of beings."""
     for field in range(ids.BEING):  # one by one: assigning a row takes seconds to compile
         beings[n_beings, field] = 0
-    beings[n_beings, ids.KIND], beings[n_beings, ids.X], beings[n_beings, ids.Y], beings[n_beings, ids.LIFE] = (
-        kind,
-        x,
-        y,
-        life,
-    )
+    beings[n_beings, ids.KIND], beings[n_beings, ids.LIFE] = kind, life
+    beings[n_beings, ids.X], beings[n_beings, ids.Y] = x, y
     row_at[x * ids.SIZE + y] = n_beings
     _note_entry(beings, body, n_beings)
     return n_beings + 1

@@ -342,11 +342,8 @@ def nearest_of_each_kind(land: Bytes, beings: Numbers, dx: int, dy: int) -> Numb
         for j in range(2 * ids.DOWN + 1):
             kind, distance = view[i, j], abs(i - ids.ACROSS) + abs(j - ids.DOWN)
             if kind and (nearest_cells[kind, 2] < 0 or distance < nearest_cells[kind, 2]):
-                nearest_cells[kind, 0], nearest_cells[kind, 1], nearest_cells[kind, 2] = (
-                    i - ids.ACROSS,
-                    j - ids.DOWN,
-                    distance,
-                )
+                nearest_cells[kind, 0], nearest_cells[kind, 1] = i - ids.ACROSS, j - ids.DOWN
+                nearest_cells[kind, 2] = distance
     nearest_cells[0, 0] = view[ids.ACROSS + dx, ids.DOWN + dy] or -1
     return nearest_cells
 

@@ -41,6 +41,7 @@ SHORTEST = 32  # blocks to the nearest goal; the lower end of level 1
 LEVELS = 5
 MOST_SEED = (1 << 62) - 1
 FARTHEST = 2048  # blocks in which a goal is looked for
+_FIELDS = ("engine", "seed", "goal", "x", "z", "yaw")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +73,7 @@ class Search(Instance):
 
     def to_json(self) -> Json:
         """Return the attributes; the seed as a text, for it has more digits than some readers of JSON keep."""
-        return {
-            "engine": self.engine,
-            "seed": str(self.seed),
-            "goal": self.goal,
-            "x": self.x,
-            "z": self.z,
-            "yaw": self.yaw,
-        }
+        return {name: str(self.seed) if name == "seed" else getattr(self, name) for name in _FIELDS}
 
 
 def level_distances(level: int) -> tuple[int, int]:
@@ -120,8 +114,7 @@ def prove(search: Search) -> dict[str, Json]:
 
 def decode(data: Json) -> Search:
     """Read what `Search.to_json` wrote; raise DataError for anything else."""
-    fields = ("engine", "seed", "goal", "x", "z", "yaw")
-    match field_values(data, fields, "instance: give engine, seed, goal, x, z and yaw, and nothing else"):
+    match field_values(data, _FIELDS, "instance: give engine, seed, goal, x, z and yaw, and nothing else"):
         case [str(engine), str(seed), str(goal), int(x), int(z), int(yaw)]:
             coordinates = (x, z, yaw)
         case _:
@@ -365,6 +358,7 @@ class SearchSource(Source[Search]):
             raise UsageError(f"goal={self._goal}: with engine={self._name} give one of {ANY}, {', '.join(goal_words)}")
 
     def item(self, index: int) -> Item[Search]:
+        """Return the item of an index; on unknown maps it has only a seed and a goal."""
         if not self._engine.charted:  # the engine chooses the start
             rng = self._item_stream(index)
             goal = rng.choice(self._engine.goals) if self._goal == ANY else self._goal

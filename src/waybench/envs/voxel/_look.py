@@ -31,15 +31,10 @@ def cast_ray(
     The ray passes from block to block where it crosses their sides (after Amanatides and Woo, 1987). Of sides that it
     crosses at once, those to the east or west come first, then those above or below.
 
-    Args:
-        pool: The chunks, of 16 columns along each side; shape (slots, slots, 16, 16, layers).
-        tags: Column and row of the chunk in each slot; shape (slots, slots, 2).
-        air: Number of the block air.
-        bedrock: Number of the block bedrock, which is below the world.
-        eye: Where the ray begins: x, y, z.
-        direction: Its direction, of length 1.
-        longest: How far it goes, in blocks.
-        through: A further block that it passes through, such as water under water.
+    `pool` has the chunks, of 16 columns along each side, shape (slots, slots, 16, 16, layers), and `tags` column and
+    row of the chunk in each slot, shape (slots, slots, 2). `air` and `bedrock` are the numbers of these blocks; bedrock
+    is below the world. The ray begins at `eye` (x, y, z), has the `direction`, a vector of length 1, and is `longest`
+    blocks long; it passes also `through` another block, such as water under water.
 
     Returns:
         The block and its distance; air and the greatest distance if there is none; MISSING if a chunk is not there.

@@ -18,14 +18,11 @@ _FAR = 1 << 40  # the cost where no way is known
 
 @compiled
 def _write_costs_to_goal(is_goal: Bytes, heights: Ints, sea: int, steepest: int, costs: Ints) -> None:
-    """Write what the cheapest way from each cell to a goal costs, by Dijkstra's algorithm from the goals.
+    """Write to `costs` what the cheapest way from each cell to a goal costs, by Dijkstra's algorithm from the goals.
 
-    Args:
-        is_goal: 1 for each cell that is a goal; shape (columns, rows).
-        heights: The layer of the ground in each cell; of the same shape.
-        sea: The layer of the water's surface.
-        steepest: Blocks from one cell to the next that can be climbed.
-        costs: Receives the costs; of the same shape.
+    `is_goal` has a 1 for each cell that is a goal, and `heights` the layer of the ground in each cell; all three have
+    the shape (columns, rows). `sea` is the layer of the water's surface; a step of up to `steepest` blocks can be
+    climbed from one cell to the next.
     """
     wide, deep = costs.shape
     queue = [0]  # cost << 32 | cell; the first entry only tells the compiler the type

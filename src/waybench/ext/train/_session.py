@@ -189,10 +189,8 @@ class Session:
     def start(self, index: int, attempt: int = 1, player: str = "") -> SessionTurn:
         """Start an episode; an episode that is not over is dropped.
 
-        Args:
-            index: The item's number in the set, from 0.
-            attempt: The number of the attempt at the item, from 1. Games of chance differ between attempts.
-            player: The name for the record.
+        `index` is the item's number in the set, from 0, and `attempt` the number of the attempt at the item, from 1:
+        games of chance differ between attempts. `player` is the name for the record.
 
         Raises:
             UsageError: If there is no such item, or the attempt is below 1.
@@ -247,9 +245,7 @@ class Session:
         info |= {"item": item.id, "level": item.level, "key": item.key_label}
         info["legal_actions"] = self._legal_replies(episode)
         if end is not None:
-            record = episode.record()
-            metrics = self.environment.measure(record)
-            info |= {"end": str(end), "metrics": metrics}
+            info |= {"end": str(end), "metrics": self.environment.measure(episode.record())}
         has_game_ended = end in (End.SOLVED, End.FAILED)
         messages = [{"role": message.role, "content": message.text} for message in episode.messages]
         return SessionTurn(text, messages, reward, has_game_ended, end is not None and not has_game_ended, info)

@@ -157,15 +157,10 @@ def ground_height(seed: int, x: int, z: int) -> int:
 
 @compiled
 def nearest_cell(seed: int, x: int, z: int, wanted: Bytes, least: int, most: int) -> tuple[int, int, int]:
-    """Return the nearest cell of some biomes.
+    """Return the nearest cell of some biomes to the column `x` and row `z` of blocks.
 
-    Args:
-        seed: The terrain's.
-        x: Column of blocks to start from.
-        z: Its row.
-        wanted: 1 for each biome that is wanted.
-        least: Distance within which no wanted biome is known to be, in blocks; biomes there are not computed.
-        most: Farthest distance to look, in blocks.
+    `wanted` has a 1 for each biome that is wanted. Cells up to `most` blocks away are searched; within `least` blocks
+    it is known that there are none, and no biomes are computed.
 
     Returns:
         Column and row of the middle of the nearest cell, and the square of its distance, all in blocks; the square is
@@ -369,19 +364,11 @@ def make_missing_chunks(
 ) -> int:
     """Make the chunks around a location that are not in the pool yet, and return how many were made.
 
-    Args:
-        seed: The terrain's.
-        pool: The chunks that are kept; shape (SLOTS, SLOTS, SIDE, SIDE, HEIGHT). Changed.
-        tags: Column and row of the chunk in each slot; shape (SLOTS, SLOTS, 2). Changed.
-        ground: This and the next two tables are those of `_terrain.number_tables`.
-        biomes: What biomes look like.
-        trees: How trees are built.
-        x: The location's x, in blocks.
-        z: The location's z.
-        east: x of the direction of view, a vector of length 1: only chunks that reach into the 48 degrees to each side
-            are made; with (0, 0) all around.
-        south: z of the direction of view.
-        far: How far from the location, in blocks; at most 7 chunks.
+    The chunks are written to `pool`, shape (SLOTS, SLOTS, SIDE, SIDE, HEIGHT), and the column and row of the chunk in
+    each slot to `tags`, shape (SLOTS, SLOTS, 2). `ground`, `biomes` and `trees` are those of `_terrain.number_tables`.
+
+    Chunks up to `far` blocks (at most 7 chunks) from the location (x, z) are made. (east, south) is the direction of
+    view, of length 1: only chunks that reach into the 48 degrees to each side of it are made; with (0, 0) all around.
     """
     made_count, half = 0, SIDE // 2
     corner = 1.5 * half  # somewhat more than from the middle of a chunk to its corner

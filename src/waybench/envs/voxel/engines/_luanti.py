@@ -81,9 +81,8 @@ class LuantiTerrain(BlockWorld):
         self._nodes = {int(number): (str(name), str(kind)) for number, name, kind in about["nodes"]}
         self._names, self._codes = ["air", "water", "stone"], dict[int, int]()
         engine_biomes = {int(number): str(name) for number, name in about["biomes"]}
-        unknown = {biome_name(name, is_dry) for name in engine_biomes.values() for is_dry in (False, True)} - set(
-            _BIOMES
-        )
+        our_names = {biome_name(name, is_dry) for name in engine_biomes.values() for is_dry in (False, True)}
+        unknown = our_names - set(_BIOMES)
         if unknown or not engine_biomes:
             raise RuntimeError(
                 f"Luanti {self.version} has biomes that are not minetest_game's: {', '.join(sorted(unknown)) or 'none'}"
@@ -143,10 +142,7 @@ class LuantiTerrain(BlockWorld):
             self._generated.update(missing)
 
     def _in_generation_order(self, column: int, row: int) -> Iterator[tuple[int, int]]:
-        """Yield the ungenerated columns of chunks that have to be generated up to a column, which is last.
-
-        Some can come twice.
-        """
+        """Yield the ungenerated columns of chunks that a column needs, and the column last; some can come twice."""
         if (column, row) in self._generated:
             return
         for right, up in product((-1, 0, 1), repeat=2):
@@ -155,10 +151,9 @@ class LuantiTerrain(BlockWorld):
         yield column, row
 
     def _ready(self, x: float, z: float, far: float) -> None:
+        """Read the missing chunks around a location from the server, once all chunks nearby are generated."""
         wrap, generated = SLOTS - 1, False
-        intervals = [
-            (math.floor(coordinate - far) // SIDE, math.floor(coordinate + far) // SIDE) for coordinate in (x, z)
-        ]
+        intervals = [(math.floor(middle - far) // SIDE, math.floor(middle + far) // SIDE) for middle in (x, z)]
         for column, row in product(*(range(low, high + 1) for low, high in intervals)):
             tag = self._tags[column & wrap, row & wrap]
             if tag[0] == column and tag[1] == row:
@@ -245,6 +240,7 @@ class LuantiTerrain(BlockWorld):
             for (east, up, south), length in zip(ray_directions(body.yaw).tolist(), LENGTHS.tolist(), strict=True)
         ]
         far = math.ceil(LONGEST) + 1
+        corners = {name: {"x": x + by, "y": y + by, "z": z + by} for name, by in (("from", -far), ("to", far))}
         with self._lock:
             self._ready(body.x, body.z, float(_look.NEAR + 1))
             self._generate_missing(body.x, body.z, far)
@@ -252,10 +248,7 @@ class LuantiTerrain(BlockWorld):
                 "rays",
                 eye={"x": x, "y": y, "z": z},
                 rays=rays,
-                **{
-                    corner: {"x": x + offset, "y": y + offset, "z": z + offset}
-                    for corner, offset in (("from", -far), ("to", far))
-                },
+                **corners,
             )
             hits, voxels = self._block_numbers(answer["nodes"]), self._blocks_around(body)
             names = self._names.copy()
@@ -273,19 +266,18 @@ class LuantiTerrain(BlockWorld):
         )
 
     def nearest(self, x: int, z: int, goals: tuple[str, ...], most: int) -> Near | None:
+        """Search square patches of cells in rings around the column; see `BlockWorld.nearest`."""
         goal_numbers, patch_side = _biome_numbers(goals), _PATCH * CELL
+        column, row = x // patch_side, z // patch_side
         nearest: tuple[float, int, int] | None = None
-        for ring_number in range(most // patch_side + 2):
-            if nearest is not None and nearest[0] <= max(ring_number - 1, 0) * patch_side:
+        for ring in range(most // patch_side + 2):
+            if nearest is not None and nearest[0] <= max(ring - 1, 0) * patch_side:
                 break  # farther patches have no nearer cell
-            for right, down in product(range(-ring_number, ring_number + 1), repeat=2):
-                if max(abs(right), abs(down)) == ring_number:
-                    candidate = self._nearest_cell_in_patch(
-                        x // patch_side + right, z // patch_side + down, x, z, goal_numbers
-                    )
-                    nearest = (
-                        candidate if nearest is None or (candidate is not None and candidate < nearest) else nearest
-                    )
+            for right, down in product(range(-ring, ring + 1), repeat=2):
+                if max(abs(right), abs(down)) == ring:
+                    candidate = self._nearest_cell_in_patch(column + right, row + down, x, z, goal_numbers)
+                    if candidate is not None and (nearest is None or candidate < nearest):
+                        nearest = candidate
         return None if nearest is None or nearest[0] > most else Near(nearest[1], nearest[2], nearest[0])
 
     def _nearest_cell_in_patch(
@@ -295,10 +287,7 @@ class LuantiTerrain(BlockWorld):
         across, down = np.nonzero(np.isin(self._cached_patch(column, row)[1], goal_numbers))
         if not across.size:
             return None
-        east, south = (
-            (patch_number * _PATCH + cells) * CELL + CELL // 2
-            for patch_number, cells in ((column, across), (row, down))
-        )
+        east, south = ((first * _PATCH + cells) * CELL + CELL // 2 for first, cells in ((column, across), (row, down)))
         squared_distances = (east - x) ** 2 + (south - z) ** 2
         nearest = int(squared_distances.argmin())
         return math.sqrt(float(squared_distances[nearest])), int(east[nearest]), int(south[nearest])

@@ -176,12 +176,10 @@ class BlockWorld(ABC):
 
     Args:
         lowest: The layer of the lowest blocks; what is below is never left.
-        layers: How many layers there are; above is air.
+        layers: Number of layers; above is air.
         sea: The layer of the water's surface.
         steepest: Blocks from the middle of a cell to the middle of the next cell that can mostly be climbed.
-        air: Number of the block air.
-        water: Number of the block water, in which one swims.
-        bedrock: Number of the block bedrock, which is below the world.
+        air, water, bedrock: Numbers of these blocks; bedrock is below the world.
         solid: 1 for each block that is in the way.
     """
 
@@ -346,18 +344,9 @@ class OwnTerrain(BlockWorld):
             self._ready(body.x, body.z, float(_look.NEAR + 1))
             self._ready(body.x, body.z, LONGEST, heading_vector(body.yaw))
             voxels = self._blocks_around(body)
-            _look.cast_rays(
-                self._pool,
-                self._tags,
-                AIR,
-                BEDROCK,
-                WATER,
-                eye_position(body),
-                ray_directions(body.yaw),
-                LENGTHS,
-                hits,
-                distances,
-            )
+            eye, directions = eye_position(body), ray_directions(body.yaw)
+            world = self._pool, self._tags, AIR, BEDROCK, WATER
+            _look.cast_rays(*world, eye, directions, LENGTHS, hits, distances)
         if hits.min() == _look.MISSING or voxels.min() == _look.MISSING:
             raise RuntimeError(f"a ray from {body} left the chunks that were made for it")
         return Raw((body.x, body.y, body.z), body.yaw, 0, BLOCKS, voxels, hits, distances)

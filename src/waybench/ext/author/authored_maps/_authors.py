@@ -164,11 +164,9 @@ class OpenAuthor:
             for task in asyncio.as_completed(tasks):
                 number, result = await task
                 if isinstance(result, Authored):
-                    first_number = first_number_by_hash.setdefault(result.case.hash, number)
-                    if first_number != number:
-                        result = WaybenchError(
-                            f"it is identical to number {first_number}: try another temperature or theme"
-                        )
+                    first = first_number_by_hash.setdefault(result.case.hash, number)
+                    if first != number:
+                        result = WaybenchError(f"it is identical to number {first}: try another temperature or theme")
                 on_result(number, result)
 
 

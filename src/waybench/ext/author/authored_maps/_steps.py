@@ -76,9 +76,8 @@ async def run_author_steps(ask: Ask, steps: Sequence[AuthorStep[D]], draft: D, a
     while (number := len(answers)) < len(steps):
         step = steps[number]
         if requests[step.name] >= attempts:
-            raise WaybenchError(
-                f"no usable {step.name} in {plural(attempts, 'request')}; the last problem: {last_problem}"
-            )
+            n_requests = plural(attempts, "request")
+            raise WaybenchError(f"no usable {step.name} in {n_requests}; the last problem: {last_problem}")
         requests[step.name] += 1
         accepted = [text for at in range(number) for text in (steps[at].prompt(drafts[at]), answers[at])]
         reply = await ask([*accepted, step.prompt(drafts[-1]), *refusals[step.name]])

@@ -197,10 +197,8 @@ def _add_map(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
 
 
 def _objectives_prompt(draft: Draft) -> str:
-    cells_by_rare_sign = {
-        sign: cells for sign in draft.walkable if 0 < len(cells := draft.cells_with_tile(sign)) <= RARE
-    }
-    tile_texts = "; ".join(f"{sign} at " + ", ".join(map(str, cells)) for sign, cells in cells_by_rare_sign.items())
+    cells_by_sign = {sign: cells for sign in draft.walkable if 0 < len(cells := draft.cells_with_tile(sign)) <= RARE}
+    tile_texts = "; ".join(f"{sign} at " + ", ".join(map(str, cells)) for sign, cells in cells_by_sign.items())
     tile_sentence = f" The rarer tiles that can be walked on are, as (row, column): {tile_texts}." if tile_texts else ""
     return (
         f'Step 5, the objectives. List them in the order of play, as JSON: {{"objectives": {{"Fetch the lantern": '
@@ -264,9 +262,8 @@ def _unreachable_objectives(draft: Draft) -> list[str]:
     tile_map = draft.to_tile_map()
     position = divmod(tile_map.start, tile_map.width)
     problems = list[str]()
-    for (name, _, row, column), leg in zip(
-        tile_map.objectives, tour_leg_lengths(tile_map, draft.walkable), strict=True
-    ):
+    legs = tour_leg_lengths(tile_map, draft.walkable)
+    for (name, _, row, column), leg in zip(tile_map.objectives, legs, strict=True):
         if leg is None:
             problems.append(
                 f"With this map the objective {json_excerpt(name)} at {_position_text(row, column)} cannot be reached "

@@ -88,14 +88,12 @@ def name_places(titles: Mapping[PlaceId, Counter[str]], chosen_names: Mapping[st
     Raises:
         DataError: If an id in `chosen_names` is not in `titles`.
     """
-    id_by_text = {str(place_id): place_id for place_id in titles}
+    ids = {str(place_id): place_id for place_id in titles}
     for text in chosen_names:
-        if text not in id_by_text:
-            known_ids = ", ".join(sorted(id_by_text)[:12]) + (", ..." if len(id_by_text) > 12 else "")
+        if text not in ids:
+            known_ids = ", ".join(sorted(ids)[:12]) + (", ..." if len(ids) > 12 else "")
             raise DataError(f"names: the walk reaches no place with the id {text[:40]!r}; ids are {known_ids}")
-    names = {
-        place_id: normalise_name(chosen_names[text]) for text, place_id in id_by_text.items() if text in chosen_names
-    }
+    names = {place_id: normalise_name(chosen_names[text]) for text, place_id in ids.items() if text in chosen_names}
     used_names = set(names.values())
     for place_id, title_counts in titles.items():
         if place_id not in names:
@@ -156,10 +154,7 @@ def map_game(
     if not edges:
         raise UsageError("no command led from one place to another: give commands that walk through the game")
     places = tuple(sorted({end for edge in edges for end in (edge.source, edge.target)}))
-    codes = {
-        name: tuple(str(place_id) for place_id, place_name in name_by_id.items() if place_name == name)
-        for name in places
-    }
+    codes = {place: tuple(str(code) for code, name_of in name_by_id.items() if name_of == place) for place in places}
     actions = tuple(sorted({edge.action for edge in edges}))
     return GameMap(PlaceMap(name, places, actions, edges, tuple(visit.step for visit in visits)), codes, unused)
 
@@ -198,15 +193,13 @@ def _map_edges(
     return edges_of_traversals(traversals, _naming_steps(stay_names, arrival_steps, naming_steps), inferred_moves)
 
 
-def _naming_steps(
-    stay_names: Sequence[str | None], arrival_steps: Sequence[int], steps_of_stays: Sequence[int]
-) -> list[int]:
+def _naming_steps(stay_names: Sequence[str | None], arrivals: Sequence[int], naming_steps: Sequence[int]) -> list[int]:
     """Return for each stay the step at which its place is named: during the stay, else in the next stay there.
 
     A place that is not named after an arrival counts as named at the arrival, for a question has to have some step.
     """
     steps_by_name: dict[str | None, list[int]] = {}
-    for name, step in zip(stay_names, steps_of_stays, strict=True):
+    for name, step in zip(stay_names, naming_steps, strict=True):
         if step < NEVER:
             steps_by_name.setdefault(name, []).append(step)
 
@@ -218,7 +211,7 @@ def _naming_steps(
 
     return [
         next_naming_step(name, arrival) if step == NEVER else step
-        for name, arrival, step in zip(stay_names, arrival_steps, steps_of_stays, strict=True)
+        for name, arrival, step in zip(stay_names, arrivals, naming_steps, strict=True)
     ]
 
 
@@ -309,6 +302,7 @@ def _rows_to_csv(rows: Iterable[dict[str, Json]]) -> str:
 
 
 def _rows_to_text_table(rows: Sequence[dict[str, Json]]) -> str:
+    """Return the rows of counts as aligned text, with a line of totals if there are several."""
     lines = [list(_COLUMNS.values()), *([_format_count(row[name]) for name in _COLUMNS] for row in rows)]
     if len(rows) > 1:
         total = {name: f"{sum(row[name] for row in rows):,}" for name in _SUMMED}
@@ -396,6 +390,7 @@ def build(
 
 
 def _print_summary(game_map: GameMap, written: WriteResult, folder: Path) -> None:
+    """Print the numbers of places, moves and questions of a map, and its files."""
     place_map = game_map.place_map
     n_walked = sum(1 for edge in place_map.edges if edge.forward < NEVER)
     moves = f"{plural(len(place_map.edges), 'move')} ({n_walked} walked, {len(place_map.edges) - n_walked} inferred)"

@@ -99,17 +99,10 @@ def find_room_word(game: GameMemory, commands: Sequence[str], global_table: int)
         )
     most_failures = evidence.tests // _SPARED
     global_addresses = range(global_table, global_table + 2 * _GLOBALS, 2)
-    passing_globals = [
-        address
-        for address in global_addresses
-        if address < len(evidence.failed) and evidence.failed[address] <= most_failures
-    ]
-    addresses_by_failures = np.argsort(evidence.failed, kind="stable")[:_MOST_FINALISTS].tolist()
-    for addresses in (
-        passing_globals,
-        [address for address in addresses_by_failures if evidence.failed[address] <= most_failures],
-    ):
-        sort_keys = [rank for address in addresses if (rank := _sort_key(evidence, address)) is not None]
+    finalists = np.argsort(evidence.failed, kind="stable")[:_MOST_FINALISTS].tolist()
+    for addresses in ([address for address in global_addresses if address < len(evidence.failed)], finalists):
+        passing = (address for address in addresses if evidence.failed[address] <= most_failures)
+        sort_keys = [rank for address in passing if (rank := _sort_key(evidence, address)) is not None]
         if sort_keys:
             return min(sort_keys)[-1]
     raise UsageError(
@@ -177,9 +170,8 @@ def _changed_words(before: "Bytes", after: "Bytes") -> "NDArray[np.bool_]":
 
 def _sort_key(evidence: _Evidence, address: int) -> tuple[bool, int, int, int, int, int, int] | None:
     """Return the sort key of a word, lower for better candidates and with the address last; None if it does not fit."""
-    titles_and_words = [
-        (title, int(memory[address]) << 8 | int(memory[address + 1])) for title, memory in evidence.sights
-    ]
+    sights = evidence.sights
+    titles_and_words = [(title, int(memory[address]) << 8 | int(memory[address + 1])) for title, memory in sights]
     titles_by_word: dict[int, Counter[str]] = {}
     for title, word in titles_and_words:
         if title:
@@ -190,16 +182,8 @@ def _sort_key(evidence: _Evidence, address: int) -> tuple[bool, int, int, int, i
     # In the dark, the right word has a value that it has in the light as well.
     n_dark = sum(1 for title, word in titles_and_words if not title and word in titles_by_word)
     n_words, n_failed = len({word for _, word in titles_and_words}), int(evidence.failed[address]) + n_wrong
-    # A word that is 0 at times is hardly the number of a room.
-    return (
-        0 in titles_by_word,
-        int(evidence.shifts[address]),
-        -len(titles_by_word),
-        -n_dark,
-        -n_words,
-        n_failed,
-        address,
-    )
+    is_zero = 0 in titles_by_word  # a word that is 0 at times is hardly the number of a room
+    return is_zero, int(evidence.shifts[address]), -len(titles_by_word), -n_dark, -n_words, n_failed, address
 
 
 class GameFile:

@@ -44,7 +44,7 @@ _VERBS = frozenset(
         *("again", "examine", "board", "go", "walk", "run"),
     )
 )
-_ENDS_OF_COMMANDS = re.compile(
+_COMMAND_ENDS = re.compile(
     r"""("[^"]*"|'(?<!\w')[^']*'(?!\w))|\.|(?<![\w'-])(?:and\s+)?then(?![\w'-])""", re.IGNORECASE
 )
 LOOK = "look"
@@ -138,7 +138,7 @@ def split_commands(line: str) -> list[str]:
     ("take lamp, sword") or address somebody ("robot, go east"). Quoted text is never split.
     """
     sentences, start = list[str](), 0
-    for end_of_command in _ENDS_OF_COMMANDS.finditer(line):
+    for end_of_command in _COMMAND_ENDS.finditer(line):
         if end_of_command[1] is None:  # group 1 is quoted text
             sentences.append(line[start : end_of_command.start()])
             start = end_of_command.end()
@@ -146,16 +146,16 @@ def split_commands(line: str) -> list[str]:
     commands: list[str] = []
     for sentence in filter(None, (sentence.strip(" \t,") for sentence in sentences)):
         parts = [part.strip() for part in sentence.split(",")] if '"' not in sentence else [sentence]
-        sentence_commands: list[str] = []
+        commands_of_sentence: list[str] = []
         for part in filter(None, parts):
             part_without_and = part.removeprefix("and ").lstrip()
-            if not sentence_commands or (
-                _starts_like_command(part_without_and) and _starts_like_command(sentence_commands[-1])
-            ):
-                sentence_commands.append(part_without_and if sentence_commands else part)
+            if not commands_of_sentence:
+                commands_of_sentence.append(part)
+            elif _starts_like_command(part_without_and) and _starts_like_command(commands_of_sentence[-1]):
+                commands_of_sentence.append(part_without_and)
             else:
-                sentence_commands[-1] += f", {part}"
-        commands += sentence_commands
+                commands_of_sentence[-1] += f", {part}"
+        commands += commands_of_sentence
     return commands
 
 
@@ -228,11 +228,8 @@ def walk_through(engine: TextGame, commands: Sequence[str]) -> GameWalk:
             return GameWalk(tuple(visits), len(commands) - number + 1)
         last_visit, text, full_command = visits[-1], engine.act(command), expand_command(command)
         action = last_visit.action if full_command == _AGAIN else full_command
-        visits.append(
-            _record_visit(
-                engine, WalkthroughStep(number, full_command, _as_observation(text)), action, last_visit.place
-            )
-        )
+        step = WalkthroughStep(number, full_command, _as_observation(text))
+        visits.append(_record_visit(engine, step, action, last_visit.place))
     return GameWalk(tuple(visits), 0)
 
 

@@ -171,6 +171,7 @@ def _catalogue_entry(
     """Return the catalogue's entry of a task, by the function for the catalogue and its arguments."""
     function, arguments = function_and_arguments
     path, task = f"{_FOLDER}/{function}.py", find_task(name)
+    paper = paper_of_task(task)
     arguments_text = "".join(f" -T {key}={value}" for key, value in arguments.items())
     n_samples = max(result.total.items for result in results)
     return {
@@ -180,7 +181,7 @@ def _catalogue_entry(
         "id": f"waybench_{as_path_part(name)}",
         "contributors": maintainers or [repository.split("/")[3]],
         "tasks": [{"name": function, "task_path": path, "dataset_samples": n_samples}],
-        **without_none(arxiv=_arxiv_url(paper_of_task(task))),
+        **({"arxiv": f"https://arxiv.org/abs/{paper.removeprefix('arXiv:')}"} if paper else {}),
         "tags": ["navigation", "planning", "games"],
         "source": {
             "repository_url": repository,
@@ -193,10 +194,6 @@ def _catalogue_entry(
             "results": [_report_row(result, function) for result in results],
         },
     }
-
-
-def _arxiv_url(paper: str) -> str | None:
-    return f"https://arxiv.org/abs/{paper.removeprefix('arXiv:')}" if paper else None
 
 
 def _report_row(result: ModelResults, task: str) -> Json:

@@ -154,14 +154,8 @@ def dataset_toml(entry: TaskEntry, digests: Mapping[str, str]) -> str:
 def registry_json(entry: TaskEntry, digests: Mapping[str, str]) -> str:
     """Return registry.json, which lists the directories beside it."""
     tasks: list[Json] = [{"name": f"waybench/{name}", "path": name} for name in digests]
-    entry_of_set = {
-        "name": entry.name,
-        "version": __version__,
-        "description": entry.summary,
-        "tasks": tasks,
-        "metrics": [],
-    }
-    return json.dumps([entry_of_set], indent=1) + "\n"
+    task_set = {"name": entry.name, "version": __version__, "description": entry.summary, "tasks": tasks, "metrics": []}
+    return json.dumps([task_set], indent=1) + "\n"
 
 
 def readme_text(entry: TaskEntry, digests: Mapping[str, str], commitment: str) -> str:

@@ -188,11 +188,8 @@ def read_signed_verdict(submission: Path, signers: Path) -> SignedVerdict | None
         raise UsageError(f"{signature.name}: {signature_check.problem}")
     text = path.read_text(encoding="utf-8", errors="replace")
     check_json_bounds(text, _MOST_VALUES)
-    return SignedVerdict(
-        signature_check.signer,
-        signature_check.verdict == "verified",
-        tuple(_scores_of_earlier_versions(json.loads(text))),
-    )
+    earlier = tuple(_scores_of_earlier_versions(json.loads(text)))
+    return SignedVerdict(signature_check.signer, signature_check.verdict == "verified", earlier)
 
 
 def _scores_of_earlier_versions(verdict: Mapping[str, Any]) -> Iterator[SignedScores]:
@@ -282,12 +279,9 @@ def read_board(
 ) -> Board:
     """Verify all submissions in a folder; an invalid one has no effect on the others.
 
-    Args:
-        folder: The folder; each file *.zip in it, in any depth, is a submission; archives of other names are refused.
-        settings: Its settings.
-        keys: Keys of private sets that are not revealed.
-        data_dir: The folder of published data sets; None for the usual places.
-        progress: Receives the name of each submission before it is verified.
+    Each file *.zip in the folder, in any depth, is a submission; archives of other names are refused. `keys` are keys
+    of private sets that are not revealed, and `data_dir` has the published data sets (None: the usual places).
+    `progress` receives the name of each submission before it is verified.
 
     Raises:
         UsageError: If there are too many files.

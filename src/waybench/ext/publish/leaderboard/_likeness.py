@@ -46,13 +46,9 @@ def shared_reply_notes(submissions: Sequence[tuple[str, SubmissionVerdict | None
     ]
     for number, (_, verdict) in enumerate(submissions):
         findings = verdict.odd if verdict else ()
-        notes[number] += [
-            f"{finding.text}." for finding in findings if finding.kind in ("same replies", "repeated run")
-        ]
-    for (first_index, first_model, first_replies), (second_index, second_model, second_replies) in combinations(
-        models, 2
-    ):
-        if first_index != second_index and (text := first_replies.shared_replies_text(second_replies)):
-            notes[first_index].append(f"{second_model} of {submissions[second_index][0]} gave {text}.")
-            notes[second_index].append(f"{first_model} of {submissions[first_index][0]} gave {text}.")
+        notes[number] += [f"{odd.text}." for odd in findings if odd.kind in ("same replies", "repeated run")]
+    for (i, model, replies), (j, other_model, other_replies) in combinations(models, 2):
+        if i != j and (text := replies.shared_replies_text(other_replies)):
+            notes[i].append(f"{other_model} of {submissions[j][0]} gave {text}.")
+            notes[j].append(f"{model} of {submissions[i][0]} gave {text}.")
     return notes

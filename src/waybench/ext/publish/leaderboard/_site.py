@@ -224,6 +224,7 @@ def _submissions_section(
 
 
 def _submission_row(entry: BoardEntry, parts: Sequence[BoardReport]) -> TableRow:
+    """Return the row of a submission: models, confirmed episodes, submitter and notes."""
     verdict = entry.verdict
     head_cell = TableCell(text=one_line(entry.label, 120), link=_verdict_link(entry) if verdict else "")
     note = one_line(entry.note, 300)

@@ -120,17 +120,11 @@ def has_same_description(store: ShardFolder, description: Mapping[str, Json]) ->
     content = store.read_bytes(DESCRIPTION)
     if content is None:
         return False
-    description_there = parse_json_object(content, f"{store.shown}/{DESCRIPTION}")
-    description_here = json.loads(json.dumps(description))
-    names = sorted(
-        name
-        for name in {*description_there, *description_here}
-        if description_there.get(name) != description_here.get(name)
-    )
+    stored = parse_json_object(content, f"{store.shown}/{DESCRIPTION}")
+    wanted = json.loads(json.dumps(description))
+    names = sorted(name for name in {*stored, *wanted} if stored.get(name) != wanted.get(name))
     if names:
-        differences = "; ".join(
-            f"{name} {description_there.get(name)!r}, not {description_here.get(name)!r}" for name in names[:3]
-        )
+        differences = "; ".join(f"{name} {stored.get(name)!r}, not {wanted.get(name)!r}" for name in names[:3])
         raise UsageError(
             f"{store.shown} has other shards, with {differences}: choose another folder, or the same options"
         )

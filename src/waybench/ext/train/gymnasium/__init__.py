@@ -143,10 +143,8 @@ class TextEnv(gymnasium.Env[str, str]):
         **settings: Json,
     ) -> None:
         if curriculum is None:
-            session_settings: dict[str, Any] = settings
-            self.session = Session(
-                env_id, key=key, level=level, split=split, source_options=source_options, **session_settings
-            )
+            extra: dict[str, Any] = settings
+            self.session = Session(env_id, key=key, level=level, split=split, source_options=source_options, **extra)
         elif settings or (key, level, split, source_options) != (TRAINING_KEY, None, None, None):
             raise UsageError("the curriculum has the settings: give them to Curriculum(...)")
         elif curriculum.environment.id != env_id:
@@ -242,9 +240,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
             else:
                 turns.append(env.step(action))
         texts, rewards, terminated, truncated, infos = zip(*turns, strict=True)
-        self._over = [
-            is_terminated or is_truncated for is_terminated, is_truncated in zip(terminated, truncated, strict=True)
-        ]
+        self._over = [any(ends) for ends in zip(terminated, truncated, strict=True)]
         return (
             tuple(texts),
             np.array(rewards, float),

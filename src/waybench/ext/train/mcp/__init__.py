@@ -207,10 +207,7 @@ def server(episodes: AgentEpisodes) -> MCPServer[Any]:
 def http_app(mcp_server: MCPServer[Any], token: str, hosts: tuple[str, ...]) -> ASGIApp:
     """Return the ASGI application of the server, at the path /mcp.
 
-    Args:
-        mcp_server: The server.
-        token: What clients have to send as "Authorization: Bearer TOKEN".
-        hosts: Host names, with their ports, that requests may use.
+    Clients send the token as "Authorization: Bearer TOKEN". `hosts` are the hosts, with ports, that requests may use.
     """
     origins = [f"http://{host}" for host in hosts]
     security = TransportSecuritySettings(allowed_hosts=list(hosts), allowed_origins=origins)

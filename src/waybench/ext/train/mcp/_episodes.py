@@ -154,10 +154,8 @@ class AgentEpisodes:
         player = self._player or f"agent/{_printable_name(client) or 'unnamed'}"
         turn = session.start(index, attempt, player)
         name = secrets.token_urlsafe(16)
-        open_episode = _OpenEpisode(
-            session, turn, self._clock(), {"interface": "mcp", "client": _printable_name(client)}
-        )
-        self._open[name] = open_episode
+        settings: dict[str, Json] = {"interface": "mcp", "client": _printable_name(client)}
+        self._open[name] = open_episode = _OpenEpisode(session, turn, self._clock(), settings)
         result = {"episode": name, "item": turn.info["item"], "level": turn.info["level"], **_turn_json(turn)}
         if self._file.path is not None:
             result["counts"] = self._file.begin_episode(open_episode.episode, open_episode.settings)
@@ -195,9 +193,8 @@ class AgentEpisodes:
         """End an episode and return its outcome. An episode that is not over counts as failed."""
         open_episode = self._open_episode(name)
         self._end_and_free(name)
-        return (
-            _turn_json(open_episode.turn) if open_episode.turn.done else {"text": "", "done": True, "end": "abandoned"}
-        )
+        turn = open_episode.turn
+        return _turn_json(turn) if turn.done else {"text": "", "done": True, "end": "abandoned"}
 
     def rules(self, name: str) -> str:
         """Return the rules of an episode."""
@@ -217,9 +214,8 @@ class AgentEpisodes:
         if images is None:
             raise UsageError(f"{environment.id} has no pictures: use `look`")
         open_episode.settings["pictures"] = True
-        return standalone_svg_document(
-            Picture(open_episode.episode.state, images.size, False, images.draw).svg, images.size
-        )
+        picture = Picture(open_episode.episode.state, images.size, False, images.draw)
+        return standalone_svg_document(picture.svg, images.size)
 
     def request_to_play(self, environment: str, level: str, first: str, count: str) -> str:
         """Return the text that asks an agent to play items of an environment."""
@@ -248,9 +244,8 @@ class AgentEpisodes:
         for name, value in options.items():
             if name in self._options:
                 raise UsageError(f"the server has fixed the option {name[:60]}: leave it out")
-            if name in file_options or (
-                isinstance(value, str) and any(reference in value for reference in _REFERENCES)
-            ):
+            names_file = isinstance(value, str) and any(reference in value for reference in _REFERENCES)
+            if name in file_options or names_file:
                 raise UsageError(f"option {name[:60]}: a client cannot name files of the server")
 
     def _checked_key(self, key: str | None) -> str | None:

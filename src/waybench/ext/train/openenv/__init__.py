@@ -125,15 +125,9 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
         """
         if kwargs:
             raise UsageError(f"reset takes seed, episode_id, split, index and attempt, not {', '.join(sorted(kwargs))}")
-        session = (
-            self._make_session(None, self._level)
-            if split is None
-            else self._make_session(*self._split_and_level(split))
-        )
-        item_index = (seed or 0) % ATTEMPTS if index is None else index
-        turn = session.start(
-            _checked_whole_number(item_index, "index"), _checked_whole_number(attempt, "attempt"), self._player
-        )
+        session = self._make_session(*((None, self._level) if split is None else self._split_and_level(split)))
+        item_index = _checked_whole_number((seed or 0) % ATTEMPTS if index is None else index, "index")
+        turn = session.start(item_index, _checked_whole_number(attempt, "attempt"), self._player)
         self.close()
         self._session, self._episode_id = session, episode_id
         assert session.episode is not None
@@ -275,7 +269,10 @@ def app(
     def make_environment() -> TextEnvironment:
         return TextEnvironment(env_id, **settings)
 
-    make_app: Callable[..., Any] = _web_app_maker() if web else create_fastapi_app
+    make_app: Callable[..., Any] = create_fastapi_app
+    if web:
+        os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # otherwise Gradio reports each start to its makers
+        make_app = import_module("openenv.core.env_server.web_interface").create_web_interface_app
     application = make_app(
         make_environment,
         TextAction,
@@ -291,12 +288,6 @@ def app(
     application.add_middleware(TokenAccess, token=token)
     application.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
     return application
-
-
-def _web_app_maker() -> Callable[..., Any]:
-    """Return OpenEnv's function that makes an application with a page."""
-    os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # otherwise Gradio reports each start to its makers
-    return import_module("openenv.core.env_server.web_interface").create_web_interface_app
 
 
 async def _error_response(request: Request, error: Exception) -> JSONResponse:

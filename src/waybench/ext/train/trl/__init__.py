@@ -192,11 +192,8 @@ class _Rollout:
 
     def _chat_text(self, messages: list[dict[str, str]], with_reply_start: bool) -> str:
         """Return messages as text by the chat template, with or without the text before a reply."""
-        return str(
-            self._tokenizer.apply_chat_template(
-                messages, tokenize=False, add_generation_prompt=with_reply_start, **self._template
-            )
-        )
+        settings = {"tokenize": False, "add_generation_prompt": with_reply_start, **self._template}
+        return str(self._tokenizer.apply_chat_template(messages, **settings))
 
 
 def _conversation_session(env: str | Curriculum, settings: dict[str, Any]) -> Session:
