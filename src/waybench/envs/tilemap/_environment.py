@@ -1,6 +1,6 @@
 """The environments of tile maps, with their failures, first errors and beliefs."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from waybench._package_data import read_text
@@ -86,7 +86,7 @@ STRATEGIC = FailureKind(
 )
 
 FAILURES = (ENEMY, HAZARD, CRASHED, *UNREAD, WRONG_NAME, BLOCKED, STRATEGIC, OUT_OF_BUDGET)
-"""The kinds of this family. Of equally frequent causes the first is named, which leaves least to the player's plan."""
+"""The kinds of failure. Of equally frequent kinds the first counts: those that depend least on the plan come first."""
 
 _DEATHS = {"enemy": ENEMY, "hazard": HAZARD}
 
@@ -97,48 +97,51 @@ def failure(record: EpisodeRecord) -> FailureKind:
 
 
 def _causes_of_misses(record: EpisodeRecord) -> Iterator[FailureKind]:
-    """Yield the cause for each objective that was not reached; what ends the map takes all that are left."""
-    remaining = len(record.instance["objectives"])
+    """Yield the cause for each objective that was not reached; the cause that ends the map is that of all others."""
+    n_remaining = len(record.instance["objectives"])
     if not PROTOCOLS[record.options["protocol"]].unreachable:
-        remaining -= len(record.proof["unreachable"])
-    unread: list[str] = []
+        n_remaining -= len(record.proof["unreachable"])
     case = decode(record.instance)
     at = divmod(case.start, case.width)
-    plans: list[FailureKind] = []
+    unread_outcomes, plan_causes = list[str](), list[FailureKind]()  # for the present objective
     for turn in record.turns:
         events = turn.events
-        fatal = CRASHED if events.get("crashed") else _DEATHS.get(str(events.get("death", "")))
-        if fatal is not None:
-            yield from [fatal] * remaining
+        fatal_cause = CRASHED if events.get("crashed") else _DEATHS.get(str(events.get("death", "")))
+        if fatal_cause is not None:
+            yield from [fatal_cause] * n_remaining
             return
         if turn.action is None:
-            unread.append(str(turn.outcome))
-            if len(unread) == record.options["max_failures"]:
-                yield max(UNREAD, key=lambda kind: unread.count(kind.name))
-                remaining, unread, plans = remaining - 1, [], []
+            unread_outcomes.append(str(turn.outcome))
+            if len(unread_outcomes) == record.options["max_failures"]:
+                yield max(UNREAD, key=lambda kind: unread_outcomes.count(kind.name))
+                n_remaining, unread_outcomes, plan_causes = n_remaining - 1, [], []
             continue
-        unread = []
+        unread_outcomes = []
         goal = case.objectives[int(events["goal"])]
-        plans.append(_cause_of_plan(turn, at, (goal.row, goal.column)))
+        plan_causes.append(_cause_of_plan(turn, at, (goal.row, goal.column)))
         at = (events["at"][0], events["at"][1])
         if events["final"]:
             if list(events["off"]) != [0, 0]:
-                yield most_frequent_kind(plans, FAILURES) or STRATEGIC
-            remaining, plans = remaining - 1, []
+                yield most_frequent_kind(plan_causes, FAILURES) or STRATEGIC
+            n_remaining, plan_causes = n_remaining - 1, []
     if record.end is End.TURN_LIMIT:
-        yield from [OUT_OF_BUDGET] * remaining  # the caller's budget ended the map before the rest
+        yield from [OUT_OF_BUDGET] * n_remaining  # the caller's budget ended the map before the rest
+
+
+def _plan_names(turn: TurnRecord) -> Sequence[str]:
+    """Return the names in a turn's plan, which may have a drawing beside them."""
+    return turn.action["action"] if is_object(turn.action) else turn.action
 
 
 def _cause_of_plan(plan: TurnRecord, start: tuple[int, int], goal: tuple[int, int]) -> FailureKind:
     """Return why a plan that began at one cell did not end at its goal."""
-    events = plan.events
-    if events["unknown"]:
+    blocked_count = plan.events["blocked"]
+    if plan.events["unknown"]:
         return WRONG_NAME
-    names = plan.action["action"] if is_object(plan.action) else plan.action
-    moves = [MOVES[name] for name in names if name in MOVES]
-    free = start[0] + sum(rows for rows, _ in moves), start[1] + sum(columns for _, columns in moves)
-    stopped = events["blocked"] and (2 * events["blocked"] >= len(moves) or free == goal)
-    return BLOCKED if stopped else STRATEGIC
+    moves = [MOVES[name] for name in _plan_names(plan) if name in MOVES]
+    end_without_obstacles = start[0] + sum(rows for rows, _ in moves), start[1] + sum(columns for _, columns in moves)
+    is_blocked = blocked_count and (2 * blocked_count >= len(moves) or end_without_obstacles == goal)
+    return BLOCKED if is_blocked else STRATEGIC
 
 
 BLOCKED_ERROR = FailureKind("blocked", "moves into obstacles", "The move is blocked.")
@@ -151,7 +154,7 @@ STOPPED = FailureKind("stopped", "stopping before the objective", "The last plan
 def plan_steps(record: EpisodeRecord) -> Iterator[Step]:
     """Yield the moves of all plans, up to and including the first error.
 
-    With walkers, enemies and doors a shortest path may have to wait or go around, so nothing is judged.
+    With walkers, enemies or doors nothing is yielded: a shortest path may have to wait or make a detour.
     """
     if any(record.options.get(name) for name in ("walkers", "enemies", "doors")):
         return
@@ -163,32 +166,32 @@ def plan_steps(record: EpisodeRecord) -> Iterator[Step]:
             yield Step(number, unread_reply_kind(turn))
             return
         goal = case.objectives[int(turn.events["goal"])]
-        far = distances_to(state.board, state.board.fenced, (goal.row + 1) * width + goal.column + 1)
-        if at not in far:
+        distances = distances_to(state.board, state.board.fenced, (goal.row + 1) * width + goal.column + 1)
+        if at not in distances:
             return  # no play reaches this objective
-        for name in turn.action["action"] if is_object(turn.action) else turn.action:
-            error = _error_of_action(name, at, far, width)
+        for name in _plan_names(turn):
+            error = _error_of_action(name, at, distances, width)
             yield Step(number, error)
             if error is not None:
                 return
             rows, columns = MOVES[name]
             at += rows * width + columns
-        if turn.events["final"] and far[at]:
+        if turn.events["final"] and distances[at]:
             yield Step(number, STOPPED)
             return
 
 
-def _error_of_action(name: str, at: int, far: dict[int, int], width: int) -> FailureKind | None:
-    """Return the kind of error of an action, by the distances `far` to the goal; None for a good move."""
-    move = MOVES.get(name)
-    if move is None:
+def _error_of_action(name: str, at: int, distances: dict[int, int], width: int) -> FailureKind | None:
+    """Return the kind of error of an action at a cell, by the distances to the goal; None for a good move."""
+    if name not in MOVES:
         return OTHER
-    following = at + move[0] * width + move[1]
-    if following not in far:
+    rows, columns = MOVES[name]
+    next_cell = at + rows * width + columns
+    if next_cell not in distances:
         return BLOCKED_ERROR
-    if far[following] < far[at]:
+    if distances[next_cell] < distances[at]:
         return None
-    return DIRECTION if far[at] else PASSED
+    return DIRECTION if distances[at] else PASSED
 
 
 FIRST_ERRORS = FirstErrors((DIRECTION, BLOCKED_ERROR, PASSED, OTHER, STOPPED), plan_steps)
@@ -286,16 +289,16 @@ def _play(options: Mapping[str, Json], *, single: bool, predicts: bool) -> Play[
         raise UsageError("tilemap/state has no walkers or enemies, since they cannot be predicted: remove them")
     if style.doors and (style.crew.walkers or style.crew.enemies):
         raise UsageError("doors: a best tour among walkers or enemies, with doors, is not known: remove one of them")
-    failures, tries = int(options["max_failures"]), int(options["tries"])
+    max_failures, tries = int(options["max_failures"]), int(options["tries"])
 
     def turn_limit(case: TileMap) -> int:
-        # Enough for every reply that the rules allow for; they end every episode by themselves.
-        map_board = board_of_map(case, style)
-        plans = [step_budget(map_board, goal, tries) if single else tries for goal in range(len(map_board.goals))]
-        return max(1, failures * sum(plans))
+        # Enough for every reply that the rules allow: the game ends every episode before.
+        board = board_of_map(case, style)
+        most_plans = [step_budget(board, goal, tries) if single else tries for goal in range(len(board.goals))]
+        return max(1, max_failures * sum(most_plans))
 
     wording = TileWording(options["wording"], style)
-    return Play(TileGame(style, failures, tries), wording, Limits(turns=1), turns=turn_limit)
+    return Play(TileGame(style, max_failures, tries), wording, Limits(turns=1), turns=turn_limit)
 
 
 PRESENTATION = Presentation(

@@ -17,7 +17,17 @@ MOST_NAMES = 20_000  # names in one plan
 
 
 class PlanResult(NamedTuple):
-    """The result of a plan; `moves` also counts the moves that were not made, and picking up and opening."""
+    """The result of a plan.
+
+    Attributes:
+        steps: Moves that led to another cell.
+        blocked: Moves that led nowhere.
+        moves: All moves in the plan, also those not carried out, and picking up and opening.
+        unknown: Whether the plan ended at a name that is no action.
+        crashed: Whether it ended at a value at which the published program crashes.
+        removed: Cells (row, column) whose object has become ground.
+        death: "enemy" or "hazard" where that has met the player.
+    """
 
     row: int
     column: int
@@ -34,53 +44,48 @@ class PlanResult(NamedTuple):
 
 def result_of_walk(state: TileState, names: Sequence[str]) -> PlanResult:
     """Return the result of a plan up to its first name that is no action; all beings step after each action."""
-    width = state.board.case.width + 2
-    fenced, at = current_fence(state.board, state.removed), state.cell
-    offsets = _cell_offsets(width)
-    removed = state.removed
-    crew, beings, tick, death = state.board.style.crew, state.beings, state.tick, ""
-    steps = blocked = handlings = 0
+    board, width = state.board, state.board.case.width + 2
+    style, offsets = board.style, _cell_offsets(width)
+    fenced, at, removed = current_fence(board, state.removed), state.cell, state.removed
+    beings, tick, death = state.beings, state.tick, ""
+    steps = blocked = lock_actions = n_done = 0
     unknown = crashed = False
-    actions_done = 0
     for name in names:
-        actions_done += 1
-        move = offsets.get(name)
-        if move is not None:
-            if fenced[at + move] and at + move not in beings[: crew.walkers]:
-                at += move
+        n_done += 1
+        offset = offsets.get(name)
+        if offset is not None:
+            if fenced[at + offset] and at + offset not in beings[: style.crew.walkers]:
+                at += offset
                 steps += 1
             else:
                 blocked += 1
-        elif name in LOCK_ACTIONS and state.board.style.doors:
-            cells = cells_to_ground(
-                state.board.locks, at, name, state._replace(removed=removed).gone_locks, width
-            ).values()
-            changed = [(cell // width - 1, cell % width - 1) for cell in cells]
-            removed = (*removed, *changed)
-            fenced = _with_open_cells(fenced, changed, width)
-            handlings += 1
-        elif name in OBJECT_ACTIONS and state.board.style.protocol.objects:
+        elif name in LOCK_ACTIONS and style.doors:
+            gone_locks = state._replace(removed=removed).gone_locks
+            cells = cells_to_ground(board.locks, at, name, gone_locks, width).values()
+            new_ground = [(cell // width - 1, cell % width - 1) for cell in cells]
+            removed = (*removed, *new_ground)
+            fenced = _with_open_cells(fenced, new_ground, width)
+            lock_actions += 1
+        elif name in OBJECT_ACTIONS and style.protocol.objects:
             object_cell = _object_beside(state._replace(removed=removed), at, width, name)
             if object_cell is not None:
                 removed = (*removed, object_cell)
                 fenced = _with_open_cells(fenced, (object_cell,), width)
-        elif name == CRASH and state.board.style.protocol.crashes:
-            crashed = True
-            break
         else:
-            unknown = True
+            crashed = name == CRASH and style.protocol.crashes
+            unknown = not crashed
             break
-        if at in state.board.hazards:
+        if at in board.hazards:
             death = "hazard"
             break
         if beings:
-            beings, caught = step_beings(state.board, fenced, at, beings, tick)
+            beings, is_caught = step_beings(board, fenced, at, beings, tick)
             tick += 1
-            if caught:
+            if is_caught:
                 death = "enemy"
                 break
     row, column = divmod(at, width)
-    moves = steps + blocked + handlings + sum(name in state.board.style.actions for name in names[actions_done:])
+    moves = steps + blocked + lock_actions + sum(name in style.actions for name in names[n_done:])
     return PlanResult(row - 1, column - 1, steps, blocked, moves, unknown, crashed, removed, beings, tick, death)
 
 
@@ -104,9 +109,10 @@ def _with_open_cells(fenced: bytes, cells: Sequence[tuple[int, int]], width: int
 
 
 def _object_beside(state: TileState, at: int, width: int, name: str) -> tuple[int, int] | None:
-    """Return the cell whose object an action turns into ground, rows and columns swapped as published; else None.
+    """Return the cell (row, column) whose object an action turns into ground; None if there is none.
 
-    It reads the map at [y][x] with x a row and y a column, and compares x with the width and y with the height.
+    As in the published program, rows and columns are swapped: it looks up the map at [y][x] with x a row and y a
+    column, and compares x with the width and y with the height.
     """
     case = state.board.case
     signs = set(tile_list(case.interactive)) if name == "pick_object" else {ENEMY}
@@ -120,7 +126,7 @@ def _object_beside(state: TileState, at: int, width: int, name: str) -> tuple[in
 
 
 def make_plan(state: TileState, names: Sequence[str]) -> MovePlan:
-    """Return actions as a plan in the requested form, of one action or with a drawing."""
+    """Return actions as a plan in the requested form: only the first action, or with a drawing of the map after it."""
     if state.board.style.single:
         names = names[:1]
     if not state.board.style.predicts:
@@ -137,14 +143,15 @@ class TileGame(Game[TileMap, TileState, MovePlan]):
     the record), `actions` (names in the plan), `moves` (names of moves in it, carried out or not), `steps` (cells
     moved), `blocked` (moves that led nowhere), `unknown` (whether a name was no action), `at` and `off` (row and column
     of the end, and their distances from the goal), `final` (whether the goal is done with), `death` ("enemy" or
-    "hazard" where that has ended the map). Such a plan is unproductive, wherever it ended.
+    "hazard" where that has ended the map; the plan is then unproductive, wherever it ended).
 
     Args:
-        style: The way of playing; of single actions a goal is done with when the player stands on it, or after `tries`
-            times as many actions as its shortest path has, and ten; with a drawing, `cells` and `moved` are the shares
-            of cells that are right, and of those that change in truth or in the drawing.
-        misses: Replies for one goal that cannot be read before it is given up.
-        tries: Plans for one goal; another one is requested if the last one did not end there.
+        style: The way of playing. With single actions a goal is done with when the player stands on it, or after
+            `tries` times as many actions as its shortest path has, and ten. With a drawing, the events `cells` and
+            `moved` are the shares of cells that are right: of all cells, and of those that change in truth or in the
+            drawing.
+        misses: Unreadable replies in a row after which a goal is given up.
+        tries: Most plans for one goal.
     """
 
     def __init__(self, style: Style, misses: int, tries: int) -> None:
@@ -166,52 +173,51 @@ class TileGame(Game[TileMap, TileState, MovePlan]):
 
     def apply(self, state: TileState, action: MovePlan, rng: Stream) -> Transition[TileState]:
         """Carry out a plan; the reward is the goal's share of 1 for ending there."""
-        if self.terminal(state):
+        if self.terminal(state):  # nothing is left to carry out
             return Transition(state, 0.0, {}, Outcome.ILLEGAL)
         names = action.names
-        walked = result_of_walk(state, names)
-        if walked.crashed:
+        result = result_of_walk(state, names)
+        if result.crashed:
             return Transition(state._replace(over=True), 0.0, {"crashed": True}, Outcome.ILLEGAL)
-        target = state.board.goals[state.goal]
-        rows, columns = abs(walked.row - target[0]), abs(walked.column - target[1])
-        there = rows == columns == 0 and not walked.death
-        tries = step_budget(state.board, state.goal, self._tries) if self._style.single else self._tries
-        final = there or bool(walked.death) or state.tries + 1 >= tries
+        target_row, target_column = state.board.goals[state.goal]
+        rows, columns = abs(result.row - target_row), abs(result.column - target_column)
+        is_reached = rows == columns == 0 and not result.death
+        most_tries = step_budget(state.board, state.goal, self._tries) if self._style.single else self._tries
+        is_final = is_reached or bool(result.death) or state.tries + 1 >= most_tries
         events: dict[str, Json] = {
             "goal": state.board.numbers[state.goal],
             "actions": len(names),
-            "moves": walked.moves,
-            "steps": walked.steps,
-            "blocked": walked.blocked,
-            "unknown": walked.unknown,
-            "at": [walked.row, walked.column],
+            "moves": result.moves,
+            "steps": result.steps,
+            "blocked": result.blocked,
+            "unknown": result.unknown,
+            "at": [result.row, result.column],
             "off": [rows, columns],
-            "final": final,
+            "final": is_final,
         }
-        if walked.death:
-            events["death"] = walked.death
-        following = TileState(
+        if result.death:
+            events["death"] = result.death
+        after = TileState(
             state.board,
-            state.goal + final,
-            walked.row,
-            walked.column,
-            state.reached + there,
+            state.goal + is_final,
+            result.row,
+            result.column,
+            state.reached + is_reached,
             misses=0,
-            tries=0 if final else state.tries + 1,
-            removed=walked.removed,
+            tries=0 if is_final else state.tries + 1,
+            removed=result.removed,
             last=LastPlan(state.goal, len(names), rows, columns),
-            over=bool(walked.death),
-            beings=walked.beings,
-            tick=walked.tick,
-            death=walked.death,
+            over=bool(result.death),
+            beings=result.beings,
+            tick=result.tick,
+            death=result.death,
         )
         if action.drawing is not None:
-            events |= _drawing_events(action.drawing, state.rows(), following.rows())
-        before = abs(state.row - target[0]) + abs(state.column - target[1])
-        nearer = there or (rows + columns < before and not walked.death)
-        outcome = Outcome.ILLEGAL if walked.unknown else Outcome.OK if nearer else Outcome.UNPRODUCTIVE
-        reward = there / len(state.board.goals)
-        return Transition(following, reward, events, outcome)
+            events |= _drawing_events(action.drawing, state.rows(), after.rows())
+        distance_before = abs(state.row - target_row) + abs(state.column - target_column)
+        is_nearer = is_reached or (rows + columns < distance_before and not result.death)
+        outcome = Outcome.ILLEGAL if result.unknown else Outcome.OK if is_nearer else Outcome.UNPRODUCTIVE
+        return Transition(after, is_reached / len(state.board.goals), events, outcome)
 
     def forfeit(self, state: TileState) -> TileState:
         """Count an unreadable reply; after some in a row the goal is given up."""
@@ -242,26 +248,30 @@ class TileGame(Game[TileMap, TileState, MovePlan]):
         return MovePlan(tuple(action), drawing)
 
     def perturb(self, state: TileState, action: MovePlan, rate: float, rng: Stream) -> MovePlan:
-        """Put a random move in the place of each move with probability `rate`."""
+        """Return the plan with each name replaced by a random move with probability `rate`."""
         names = tuple(rng.choice(tuple(MOVES)) if rng.random() < rate else name for name in action.names)
         return action._replace(names=names)
 
 
 def _drawing_events(drawing: str, before: Sequence[str], after: Sequence[str]) -> dict[str, Json]:
-    """Return the shares of cells that a predicted map has right: of all, and of those that change."""
+    """Return the shares of cells that a predicted map has right: of all cells, and of those that change.
+
+    Cells change that differ from before, in truth or in the drawing; the second share is None without such cells.
+    """
     lines = drawing.strip("\n").split("\n")
-    right = changed = right_changed = 0  # changed: cells that differ from before in truth or in the drawing
-    for number, (old, new) in enumerate(zip(before, after, strict=True)):
+    n_right = n_changed = n_changed_right = 0
+    for number, (old_row, new_row) in enumerate(zip(before, after, strict=True)):
         line = lines[number] if number < len(lines) else ""
-        for column, sign in enumerate(new):
-            same = column < len(line) and line[column] == sign
-            right += same
-            drawn_sign = line[column] if column < len(line) else old[column]
-            if old[column] != sign or old[column] != drawn_sign:
-                changed += 1
-                right_changed += same
-    total = len(after) * len(after[0])
-    return {"cells": right / total, "moved": right_changed / changed if changed else None}
+        for column, sign in enumerate(new_row):
+            is_right = column < len(line) and line[column] == sign
+            n_right += is_right
+            old_sign = old_row[column]
+            drawn_sign = line[column] if column < len(line) else old_sign
+            if old_sign != sign or old_sign != drawn_sign:
+                n_changed += 1
+                n_changed_right += is_right
+    n_cells = len(after) * len(after[0])
+    return {"cells": n_right / n_cells, "moved": n_changed_right / n_changed if n_changed else None}
 
 
 @lru_cache(maxsize=4096)
@@ -269,6 +279,6 @@ def step_budget(map_board: TileBoard, goal: int, tries: int) -> int:
     """Return the single moves allowed for a goal: `tries` times its shortest path (with doors the tour), and ten."""
     if map_board.locks:
         return tries * map_board.length + 10
-    leg = tour_leg_lengths(map_board.case, map_board.walkable)[map_board.numbers[goal]]
-    # Around hazards the way is longer, and beings stand in it.
-    return (2 if any(map_board.style.crew) else 1) * tries * (leg or 0) + 10
+    leg_length = tour_leg_lengths(map_board.case, map_board.walkable)[map_board.numbers[goal]]
+    factor = 2 if any(map_board.style.crew) else 1  # hazards make paths longer, and beings stand in the way
+    return factor * tries * (leg_length or 0) + 10

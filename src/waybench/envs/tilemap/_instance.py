@@ -24,7 +24,7 @@ from waybench.envs.spaces._lattice import REFLECTIONS, Floor
 
 LARGEST = 100_000  # cells
 LONGEST_LIST = 100_000  # characters of a list of tiles
-# Of the published records; nothing reads the last four.
+# Fields of the published records; nothing reads the last four.
 _FIELDS = (
     *("experiment_id", "story", "tile_mapping", "walkable_tiles", "interactive_object_tiles", "environment"),
     *("path_length", "objectives", "important_tiles", "width", "height", "astar_path"),
@@ -36,7 +36,7 @@ WALL = "#"  # what cannot be walked on where a map does not say which tiles can
 
 
 class Objective(NamedTuple):
-    """One place to be reached, which may be outside the map in a published record; `tile` is its tile by the record."""
+    """A cell to be reached, which can be outside the map in a published record; `tile` is its tile by the record."""
 
     name: str
     tile: str
@@ -54,10 +54,10 @@ class TileMap(Instance):
         walkable: The list of characters that can be walked on, as the record's text: a Python list, perhaps with
             comments, which the published program takes for walkable tiles too.
         interactive: The list of interactive objects' characters, as the record's text.
-        objectives: In the order of play.
-        path_length: The record's path length, by which the published score is scaled; it is no shortest tour.
+        objectives: The objectives, in the order of play.
+        path_length: The record's path length, by which the published score is scaled, and not a shortest tour's.
         id: The record's name.
-        story: What the map tells of; no player sees it.
+        story: The story of the map; no player sees it.
     """
 
     rows: tuple[str, ...]
@@ -112,15 +112,15 @@ class TileMap(Instance):
     def floor(self, walkable: str) -> Floor:
         """Return the cells to stand on: those with one of the walkable characters, and the player's own."""
         signs = set(walkable) | {PLAYER}
-        text = "".join(self.rows)[::-1]
-        bits = text.translate({ord(sign): "1" if sign in signs else "0" for sign in set(text)})
+        reversed_map = "".join(self.rows)[::-1]  # the first cell is the lowest bit
+        bits = reversed_map.translate({ord(sign): "1" if sign in signs else "0" for sign in set(reversed_map)})
         return Floor(self.width, self.height, int(bits, 2))
 
 
 def tile_list(text: str) -> str:
     """Return the characters of a Python list of characters as text, without comments; DataError for anything else."""
-    signs = text[2::5]
-    if text == str(list(signs)):  # as most lists are written; it is read faster
+    signs = text[2::5]  # of "['a', 'b']"
+    if text == str(list(signs)):  # as most lists are written, which is faster than Python's parser
         return signs
     try:
         value: Any = ast.literal_eval(text.strip())
@@ -139,7 +139,7 @@ def decode(data: Json) -> TileMap:
     see `objectives_outside`.
 
     Raises:
-        DataError: If it is no such record; the message names the field.
+        DataError: For any other data; the message names the field.
     """
     if not is_object(data):
         raise DataError('instance: give a record, {"environment": "...", "objectives": {...}, ...}')
@@ -188,7 +188,7 @@ def decode(data: Json) -> TileMap:
 
 
 def _read_rows(data: Mapping[str, Json]) -> tuple[str, ...]:
-    """Return the rows of a map: from a text with a line for each, from a list of texts, or from lists of characters."""
+    """Return the rows of a map, given as a text of lines, a list of texts, or a list of lists of characters."""
     environment = data.get("environment")
     if not is_array(environment):
         text = _read_text(data, "environment", 2 * LARGEST + 10_000)
@@ -205,7 +205,7 @@ def _read_rows(data: Mapping[str, Json]) -> tuple[str, ...]:
 
 
 def _read_tiles(data: Mapping[str, Json], name: str, default: list[str]) -> str:
-    """Return a list of tiles as the text that a record has: of a text of a Python list, a list, or plain characters."""
+    """Return a list of tiles as the text of a Python list; the field has such a text, a list, or plain characters."""
     tiles = data.get(name, default)
     if is_array(tiles):
         if not all(isinstance(sign, str) and len(sign) == 1 for sign in tiles):
@@ -236,7 +236,10 @@ def _read_text(data: Any, name: str, max_characters: int) -> str:
 
 
 def _read_pairs(data: Json, field: str) -> list[tuple[str, Json]] | None:
-    """Return the pairs of an object, or of a list of pairs with a text first; None if it is neither."""
+    """Return the pairs of an object, or of a list of pairs (text, value); None for other data.
+
+    A text that occurs twice is a DataError.
+    """
     if is_object(data):
         return [(str(name), value) for name, value in data.items()]
     if not is_array(data):
@@ -248,9 +251,9 @@ def _read_pairs(data: Json, field: str) -> list[tuple[str, Json]] | None:
                 pairs.append((name, value))
             case _:
                 return None
-    twice = next((name for name, times in Counter(name for name, _ in pairs).items() if times > 1), None)
-    if twice is not None:
-        raise DataError(f"{field}: {twice[:40]!r} occurs twice")
+    duplicate = next((name for name, count in Counter(name for name, _ in pairs).items() if count > 1), None)
+    if duplicate is not None:
+        raise DataError(f"{field}: {duplicate[:40]!r} occurs twice")
     return pairs
 
 
@@ -265,8 +268,8 @@ def _read_objectives(data: Json, rows: tuple[str, ...]) -> tuple[Objective, ...]
         )
     objectives: list[Objective] = []
     for name, value in pairs:
-        readable = is_array(value) and bool not in map(type, value) and len(name) <= 1000
-        match value if readable else None:
+        is_readable = is_array(value) and bool not in map(type, value) and len(name) <= 1000  # True is an int, too
+        match value if is_readable else None:
             case [int(row), int(column)] if 0 <= row < len(rows) and 0 <= column < len(rows[0]):
                 objectives.append(Objective(name, rows[row][column], row, column))
             case [str(tile), int(row), int(column)]:
@@ -297,16 +300,16 @@ def tour_leg_lengths(case: TileMap, walkable: str) -> list[int | None]:
 
 
 def leg_lengths_on_floor(case: TileMap, floor: Floor) -> list[int | None]:
-    """Return the moves of a shortest path from each objective to the next, None where there is no path.
+    """Return the moves of a shortest path to each objective from the one before, None where there is no path.
 
-    After an objective that cannot be reached, the next path begins where this one would have begun.
+    Objectives that cannot be reached are passed over: the next path begins at the last objective that was reached.
     """
     at = case.start
     lengths: list[int | None] = []
-    missing = set(objectives_outside(case))
+    outside = set(objectives_outside(case))
     for number, (_, _, row, column) in enumerate(case.objectives):
         goal = row * case.width + column
-        length = None if number in missing else floor.distance(at, goal)
+        length = None if number in outside else floor.distance(at, goal)
         lengths.append(length)
         if length is not None:
             at = goal
@@ -317,29 +320,29 @@ def isomorph(case: TileMap, key: str, number: int) -> TileMap:
     """Return the map mirrored in rows, columns or both, with exchanged letters and digits for its tiles.
 
     Lower-case letters, upper-case letters and digits are exchanged among themselves; other characters stay, such as
-    "@" and "#". So do all letters of a map whose lists of tiles have comments, since the published program reads the
+    "@" and "#". All letters stay in a map whose lists of tiles have comments, as the published program reads the
     letters of comments, too.
     """
     symmetry = isomorphic_appearance(REFLECTIONS, number, "tilemap", key, case.hash)
     letters = {} if _has_comment(case.walkable + case.interactive) else _shuffled_letters(case, key, number)
     rows = transform_rows(symmetry, [row.translate(letters) for row in case.rows])
+    objectives: list[Objective] = []
+    for name, tile, old_row, old_column in case.objectives:
+        row, column = transform_cell(symmetry, old_row, old_column, case.height, case.width)
+        objectives.append(Objective(name, tile.translate(letters), row, column))
     return replace(
         case,
         rows=tuple("".join(row) for row in rows),
         tiles=tuple((name, sign.translate(letters)) for name, sign in case.tiles),
         walkable=case.walkable.translate(letters),
         interactive=case.interactive.translate(letters),
-        objectives=tuple(
-            objective._replace(tile=objective.tile.translate(letters), row=row, column=column)
-            for objective in case.objectives
-            for row, column in [transform_cell(symmetry, objective.row, objective.column, case.height, case.width)]
-        ),
+        objectives=tuple(objectives),
     )
 
 
-def _has_comment(lists: str) -> bool:
-    """Return whether lists of tiles have a comment or an escape, so that letters in them are no tiles."""
-    return "\\" in lists or "#" in lists.replace("'#'", "").replace('"#"', "")
+def _has_comment(list_text: str) -> bool:
+    """Return whether the text of lists of tiles has a comment or an escape, so that letters in it are no tiles."""
+    return "\\" in list_text or "#" in list_text.replace("'#'", "").replace('"#"', "")
 
 
 def _shuffled_letters(case: TileMap, key: str, number: int) -> dict[int, int]:
@@ -365,5 +368,5 @@ def prove(case: TileMap) -> dict[str, Json]:
         DataError: If the list of walkable tiles cannot be read.
     """
     legs = tour_leg_lengths(case, tile_list(case.walkable))
-    missing = [number for number, leg in enumerate(legs) if leg is None]
-    return {"minimum": sum(leg or 0 for leg in legs), "legs": legs, "unreachable": missing}
+    unreachable = [number for number, leg in enumerate(legs) if leg is None]
+    return {"minimum": sum(leg or 0 for leg in legs), "legs": legs, "unreachable": unreachable}

@@ -43,20 +43,17 @@ _SHAPES = ((100, 150), (130, 250), (150, 300), (180, 400), (350, 800))  # column
 _ENVIRONMENTS = ("tilemap/gtb", "tilemap/state", "tilemap/stepwise")
 _MOST_CELLS = 3  # that an error names
 PUBLIC_KEY = "tilemap-v1"
-_FILE = "traversal_benchmark.json"
-_MAPS = 150  # generated ones, as many as the published description counts
-_LEVEL = 3  # 280 to 559 tiles, as most of the published maps have
+_PUBLISHED_FILE = "traversal_benchmark.json"
+_DEFAULT_LIMIT = 150  # generated maps, as many as the published description counts
+_DEFAULT_LEVEL = 3  # 280 to 559 tiles, as most of the published maps have
 _DATA_DIR = Option(
     name="data_dir", default=None, kind=str, doc="Folder with gtb/traversal_benchmark.json, for published maps."
 )
 
 
-# As often as published maps have so many objectives: eight most often, then four, five and three.
-_OBJECTIVES = tuple(
-    count
-    for count, weight in zip(range(1, 12), (1, 2, 14, 36, 23, 8, 4, 66, 2, 1, 2), strict=True)
-    for _ in range(weight)
-)
+# Numbers of objectives, each as often as published maps have it: eight most often, then four, five and three.
+_PUBLISHED_FREQUENCIES = (1, 2, 14, 36, 23, 8, 4, 66, 2, 1, 2)  # of 1 to 11 objectives
+_OBJECTIVE_COUNTS = [n for n, frequency in enumerate(_PUBLISHED_FREQUENCIES, 1) for _ in range(frequency)]
 
 WORLD_OPTIONS = (
     number_option(
@@ -87,12 +84,12 @@ class WorldSource(Source[TileMap]):
         if not LOWEST_LEVEL <= level <= HIGHEST_LEVEL:
             raise UsageError(f"level {level}: give a size class from {LOWEST_LEVEL} to {HIGHEST_LEVEL}")
         self._key, self._level = key, level
-        self._objectives, self._tiles = int(options["objectives"] or 0), int(options["tiles"] or 0)
+        self._objectives, self._tiles = int(options["objectives"] or 0), int(options["tiles"] or 0)  # 0: drawn
         self._biome = str(options["biome"])
-        most = 15 + 15 * level
-        if self._tiles > most:
+        most_tiles = 15 + 15 * level
+        if self._tiles > most_tiles:
             raise UsageError(
-                f"tiles={self._tiles}: maps of level {level} have room for {most}; give fewer, or a higher level"
+                f"tiles={self._tiles}: maps of level {level} have room for {most_tiles}; give fewer, or a higher level"
             )
 
     def item(self, index: int) -> Item[TileMap]:
@@ -100,11 +97,11 @@ class WorldSource(Source[TileMap]):
         rng = Stream("tilemap", VERSION, self._key, self._level, *settings, index)
         size = _draw_size(self._level, rng)
         biome = rng.choice(sorted(BIOMES)) if self._biome == "any" else self._biome
-        # From 7 kinds of tiles to 46, on small maps fewer, those numbers in the middle more often.
+        # From 7 kinds of tiles to 46, on small maps fewer; the sum of two numbers, so the middle is more frequent.
         spread = min(39, 6 + 9 * self._level)
         tiles = self._tiles or 7 + rng.below(spread // 2 + 1) + rng.below(spread - spread // 2 + 1)
         # At the lowest levels, no more objectives than there is room for.
-        objectives = self._objectives or min(rng.choice(_OBJECTIVES), 2 * self._level + 1 + rng.below(3))
+        objectives = self._objectives or min(rng.choice(_OBJECTIVE_COUNTS), 2 * self._level + 1 + rng.below(3))
         name = f"{self._level}-{index}"
         world = _world.make_world(size, biome, tiles, objectives, name, rng)
         proof = prove(world)
@@ -114,14 +111,14 @@ class WorldSource(Source[TileMap]):
 
 def _draw_size(level: int, rng: Stream) -> tuple[int, int]:
     """Return a number of rows and columns of this size class; most maps are two or three times as wide as high."""
-    least = 70 << level - 1
-    most = min(2 * least - 1, _MOST_ROWS * _MOST_COLUMNS)
-    size = least + rng.below(most - least + 1)
+    least_cells = 70 << level - 1
+    most_cells = min(2 * least_cells - 1, _MOST_ROWS * _MOST_COLUMNS)
+    cells = least_cells + rng.below(most_cells - least_cells + 1)
     low, high = rng.choice(_SHAPES)
-    rows = isqrt(size * 100 // (low + rng.below(high - low + 1)))
-    fewest = max(_LEAST_ROWS, -(-least // _MOST_COLUMNS))
-    rows = max(fewest, min(rows, _MOST_ROWS, most // _LEAST_COLUMNS))
-    columns = max(_LEAST_COLUMNS, -(-least // rows), min(size // rows, _MOST_COLUMNS))
+    columns_per_100_rows = low + rng.below(high - low + 1)
+    least_rows = max(_LEAST_ROWS, -(-least_cells // _MOST_COLUMNS))
+    rows = max(least_rows, min(isqrt(cells * 100 // columns_per_100_rows), _MOST_ROWS, most_cells // _LEAST_COLUMNS))
+    columns = max(_LEAST_COLUMNS, -(-least_cells // rows), min(cells // rows, _MOST_COLUMNS))
     return rows, columns
 
 
@@ -129,12 +126,12 @@ class MapFile(Source[TileMap]):
     """The records of a JSON list, or of JSON lines with one record or one line of `waybench generate` each.
 
     Args:
-        published: Whether it is the published file. In any other a record that contradicts itself is an error, such as
-            an objective outside its map or beside its tile; the published ones have 4 and 69 of these.
+        published: Whether it is the published file, in which 4 objectives are outside their maps and 69 are not on
+            their tiles. In any other file such a contradiction is an error.
 
     Raises:
         UsageError: If the file cannot be read.
-        DataError: If it is no such list; the message names the record and the field.
+        DataError: If a record is not a map; the message names the record and the field.
     """
 
     def __init__(self, path: Path, key: str, *, published: bool = False) -> None:
@@ -142,15 +139,15 @@ class MapFile(Source[TileMap]):
         records = read_item_records(path, _ENVIRONMENTS, "maps")
         for record in records:
             name = record.instance.get("experiment_id") if is_object(record.instance) else None
-            position = record.where + (f" ({name[:60]!r})" if isinstance(name, str) else "")
+            record_name = record.where + (f" ({name[:60]!r})" if isinstance(name, str) else "")
             try:
                 case = decode(record.instance)
             except DataError as error:
-                raise DataError(f"{position}: {error}") from None
+                raise DataError(f"{record_name}: {error}") from None
             check_instance_hash(record, case)
-            problem = None if published else next(_contradictions(record, case), None)
-            if problem is not None:
-                raise DataError(f"{position}: {problem}")
+            contradiction = None if published else next(_contradictions(record, case), None)
+            if contradiction is not None:
+                raise DataError(f"{record_name}: {contradiction}")
             self._maps.append(case)
         self._names = [
             record.id or case.id or str(number)
@@ -178,25 +175,25 @@ def _contradictions(record: ItemRecord, case: TileMap) -> Iterator[str]:
     for name, size, noun in (("width", case.width, "column"), ("height", case.height, "row")):
         if record.instance.get(name, size) not in (size, str(size)):
             yield f"{name}: it is {str(record.instance[name])[:40]}, but the map has {plural(size, noun)}"
-    missing = set(objectives_outside(case))
+    outside = set(objectives_outside(case))
     for number, (name, tile, row, column) in enumerate(case.objectives):
-        called = f"objectives: {name[:40]!r}"
-        if number in missing:
+        subject = f"objectives: {name[:40]!r}"
+        if number in outside:
             yield (
-                f"{called} is at row {row}, column {column}, outside the map of {plural(case.height, 'row')} and "
+                f"{subject} is at row {row}, column {column}, outside the map of {plural(case.height, 'row')} and "
                 f"{plural(case.width, 'column')}"
             )
         # A line with a hash is as `waybench generate` wrote it, perhaps of a published map.
-        elif record.hash is None and (there := case.rows[row][column]) != tile:
-            player = ", where the player starts" if there == PLAYER else ""
+        elif record.hash is None and (map_tile := case.rows[row][column]) != tile:
+            player = ", where the player starts" if map_tile == PLAYER else ""
             yield (
-                f"{called}: the map has {there!r} at row {row}, column {column}{player}, and "
+                f"{subject}: the map has {map_tile!r} at row {row}, column {column}{player}, and "
                 f"{_locations_text(case, tile)}"
             )
 
 
 def _locations_text(case: TileMap, tile: str) -> str:
-    """Return a text on where a tile is on a map."""
+    """Return a text on where a tile is on a map, such as "'a' at row 0, column 3 and elsewhere"."""
     cells = [(row, column) for row, text in enumerate(case.rows) for column, sign in enumerate(text) if sign == tile]
     if not cells:
         return f"no {tile[:20]!r} anywhere"
@@ -204,12 +201,12 @@ def _locations_text(case: TileMap, tile: str) -> str:
     return f"{tile!r} at {positions}" + (" and elsewhere" if len(cells) > _MOST_CELLS else "")
 
 
-_OF_ALL = (
+_COMMON_OPTIONS = (
     number_option("limit", 1, 1_000_000, "Number of maps; by default 150 generated maps, or all maps of a file."),
     number_option("attempts", 1, 1000, "Attempts per map (repeats of the whole benchmark).", default=1),
     number_option("icl", 0, 100, "Number of in-context examples: other maps, solved.", default=0),
 )
-_OF_GENERATED = (
+_GENERATED_OPTIONS = (
     Option(name="key", default=None, kind=str, doc="Key of generated maps; by default the public set."),
     number_option("level", 1, 9, "Level of generated maps; by default 3."),
 )
@@ -224,14 +221,14 @@ _SKIP = number_option(
 
 def _open_generated(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
     key = PUBLIC_KEY if options["key"] is None else options["key"]
-    level = _LEVEL if options["level"] is None else options["level"]
+    level = _DEFAULT_LEVEL if options["level"] is None else options["level"]
     source = WorldSource(key, level, _world_options(options))
-    return ItemList(_with_examples(source, range(options["limit"] or _MAPS), options))
+    return ItemList(_with_examples(source, range(options["limit"] or _DEFAULT_LIMIT), options))
 
 
 def _open_published(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
     key = f"gtb-without-{options['skip']}" if options["skip"] else "gtb"
-    return _select_items(MapFile(files("gtb", _FILE), key, published=True), options)
+    return _select_items(MapFile(files("gtb", _PUBLISHED_FILE), key, published=True), options)
 
 
 def _open_file(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
@@ -269,28 +266,28 @@ def _select_items(source: MapFile, options: Mapping[str, Any]) -> ItemList[TileM
     items = list(_with_examples(source, numbers[: options["limit"]], options, len(source)))
     if not items:
         raise UsageError(f"skip={options['skip']}: the number of maps is {len(source)}; lower skip")
-    # "sound" leaves out objectives that cannot be reached; a map without any other has nothing to play.
-    playable = [
-        item
-        for item in items
-        if options["protocol"] == "paper" or len(item.proof["unreachable"]) < len(item.instance.objectives)
-    ]
-    if not playable:
+    if options["protocol"] != "paper":  # objectives that cannot be reached are left out there, and maps without others
+        items = [item for item in items if len(item.proof["unreachable"]) < len(item.instance.objectives)]
+    if not items:
         raise UsageError("no objective of these maps can be reached: choose other maps")
-    return ItemList(playable)
+    return ItemList(items)
 
 
 DATASETS = (
     Dataset(
-        name="generated", doc="maps by key", items="maps", open=_open_generated, options=(*_OF_GENERATED, *_OF_ALL)
+        name="generated",
+        doc="maps by key",
+        items="maps",
+        open=_open_generated,
+        options=(*_GENERATED_OPTIONS, *_COMMON_OPTIONS),
     ),
     Dataset(
         name="published",
         doc="the benchmark's own, see `waybench data fetch gtb`",
         items="maps",
         open=_open_published,
-        options=(_DATA_DIR, _SKIP, *_OF_ALL),
+        options=(_DATA_DIR, _SKIP, *_COMMON_OPTIONS),
         download=Download.from_table(read_toml(__file__, "published.toml")),
     ),
-    Dataset(name="file", doc="a file's path", items="maps", open=_open_file, options=(_SKIP, *_OF_ALL)),
+    Dataset(name="file", doc="a file's path", items="maps", open=_open_file, options=(_SKIP, *_COMMON_OPTIONS)),
 )

@@ -11,11 +11,11 @@ from waybench.envs.tilemap._protocols import MOVES
 PICK_UP, OPEN_DOOR = "pick_up", "open_door"
 LOCK_ACTIONS = (PICK_UP, OPEN_DOOR)
 _TRIES = 10  # to find room for all doors
-MOST_DOORS = 3  # the search looks at three states of each key and its door: not taken, taken, and opened
+MOST_DOORS = 3  # each has three states, not taken, taken and opened, so the search looks at up to 27 states of a cell
 
 
 class Lock(NamedTuple):
-    """A door and its key, as cells of the fenced map, with their signs."""
+    """A door and its key, as cells of the fenced map, with their signs (the map's characters for them)."""
 
     key: int
     door: int
@@ -26,62 +26,63 @@ class Lock(NamedTuple):
 def place_locks(
     fenced: bytes, width: int, start: int, goals: Collection[int], signs: str, count: int, rng: Stream
 ) -> tuple[tuple[Lock, ...], tuple[int, ...]]:
-    """Lock goals in: of the cells beside one, a door is on one, and bars are on the others.
+    """Lock goals in: of the cells beside such a goal, one gets a door, and the others get bars.
 
-    All other goals can be reached without the bars. Each key is where the player can be with the keys before it.
+    The bars part no other goal from the start. Each key is within reach with the keys before it.
 
     Args:
         fenced: The map, a byte for each cell: 1 where one can stand.
         width: Cells of a row.
         start: The player's cell.
-        goals: The cells of the goals that can be reached from there.
+        goals: The cells of the goals that can be reached from the start.
         signs: The signs of the first key, the first door, the second key, and so on.
-        count: Number of doors; fewer where bars would part the map.
+        count: Number of doors; there are fewer where bars would part the map.
         rng: Random numbers.
 
     Returns:
         The doors with their keys, and the cells with bars.
     """
-    most: tuple[list[int], list[int], list[int]] = [], [], []
+    keys, doors, bars = list[int](), list[int](), list[int]()
     for _ in range(_TRIES):
         attempt = _draw_doors(fenced, width, start, goals, count, rng)
-        most = max(most, attempt, key=lambda keys_and_doors: len(keys_and_doors[0]))
-        if len(most[0]) == count:
+        if len(attempt[0]) > len(keys):
+            keys, doors, bars = attempt
+        if len(keys) == count:
             break
-    keys, doors, bars = most
-    pairs = zip(keys, doors, signs[::2], signs[1::2], strict=False)
-    return tuple(Lock(*pair) for pair in pairs), tuple(bars)
+    locks = zip(keys, doors, signs[::2], signs[1::2], strict=False)
+    return tuple(Lock(*lock) for lock in locks), tuple(bars)
 
 
 def _draw_doors(
     fenced: bytes, width: int, start: int, goals: Collection[int], count: int, rng: Stream
 ) -> tuple[list[int], list[int], list[int]]:
     """Return random cells of keys, doors and bars, with fewer doors than `count` where there is no room."""
-    inside, keys, doors, bars = bytearray(fenced), list[int](), list[int](), list[int]()
-    kept_free = {start, *goals}
+    free, keys, doors, bars = bytearray(fenced), list[int](), list[int](), list[int]()
+    kept_free = {start, *goals}  # cells without doors, bars and keys
     candidates = sorted(set(goals) - {start})
     rng.shuffle(candidates)
     for goal in candidates:
-        beside = [cell for cell in _neighbours(goal, width) if inside[cell]]
+        beside = [cell for cell in _neighbours(goal, width) if free[cell]]
         if len(doors) == count or not beside or kept_free.intersection(beside):
             continue
         rng.shuffle(beside)
-        closed = inside.copy()
-        for cell in beside[1:]:
-            closed[cell] = 0
-        if kept_free <= _distances(closed, width, start).keys():
-            inside, bars = closed, bars + beside[1:]
-            doors.append(beside[0])
-            kept_free.add(beside[0])
+        door, *new_bars = beside
+        free_after = free.copy()
+        for cell in new_bars:
+            free_after[cell] = 0
+        if kept_free <= _distances(free_after, width, start).keys():
+            free, bars = free_after, bars + new_bars
+            doors.append(door)
+            kept_free.add(door)
     for door in doors:
-        inside[door] = 0
+        free[door] = 0
     for door in doors:
-        free = sorted(_distances(inside, width, start).keys() - kept_free)
-        if not free:
+        candidates = sorted(_distances(free, width, start).keys() - kept_free)
+        if not candidates:
             return [], [], []
-        keys.append(rng.choice(free))
+        keys.append(rng.choice(candidates))
         kept_free.add(keys[-1])
-        inside[door] = 1
+        free[door] = 1  # the next key can be behind this door
     return keys, doors, bars
 
 
@@ -90,22 +91,33 @@ def _neighbours(cell: int, width: int) -> tuple[int, ...]:
 
 
 def gone_bits(locks: Sequence[Lock], removed: Collection[int]) -> int:
-    """Return which keys and doors are among removed cells, as bits: 1 and 2 for the first lock, and so on."""
-    return sum((lock.key in removed) << 2 * n | (lock.door in removed) << 2 * n + 1 for n, lock in enumerate(locks))
+    """Return which keys and doors are among removed cells, as bits: 1 and 2 for the first key and door, and so on."""
+    return sum(
+        _key_bit(number) * (lock.key in removed) | _door_bit(number) * (lock.door in removed)
+        for number, lock in enumerate(locks)
+    )
+
+
+def _key_bit(number: int) -> int:
+    return 1 << 2 * number
+
+
+def _door_bit(number: int) -> int:
+    return 2 << 2 * number
 
 
 def cells_to_ground(locks: Sequence[Lock], at: int, name: str, gone: int, width: int) -> dict[int, int]:
-    """Return the cells that an action makes ground, by `gone_bits`: a key's, or adjacent doors with carried keys."""
-    if name == PICK_UP:
-        bits = {1 << 2 * number: lock.key for number, lock in enumerate(locks) if lock.key == at}
-    else:
-        beside = _neighbours(at, width)
-        bits = {
-            2 << 2 * number: lock.door
-            for number, lock in enumerate(locks)
-            if lock.door in beside and gone >> 2 * number & 1
-        }
-    return {bit: cell for bit, cell in bits.items() if not gone & bit}
+    """Return the cells that an action at a cell makes ground, by their bits in `gone_bits`.
+
+    Picking up takes a key at the cell; opening opens adjacent doors whose keys are `gone`, that is, carried.
+    """
+    cells: dict[int, int] = {}
+    for number, lock in enumerate(locks):
+        if name == PICK_UP and lock.key == at:
+            cells[_key_bit(number)] = lock.key
+        elif name == OPEN_DOOR and lock.door in _neighbours(at, width) and gone & _key_bit(number):
+            cells[_door_bit(number)] = lock.door
+    return {bit: cell for bit, cell in cells.items() if not gone & bit}
 
 
 class TourNode(NamedTuple):
@@ -121,15 +133,15 @@ def shortest_locked_tour(
 ) -> list[tuple[TourNode, str]]:
     """Return a shortest tour of the remaining goals that picks up keys and opens doors: states and actions.
 
-    A* search; the lower bound is the length of the tour with all doors open. A state is left out where one of the same
-    cell came before it that cost no more and has as many goals, keys and doors behind it, or more: what can be done
-    from here can be done from there.
+    A* search; the lower bound is the length of the tour with all doors open. A state is left out if an earlier state at
+    the same cell cost no more and has done all its goals, keys and doors, or more: what can be done from the one can be
+    done from the other.
 
     Args:
-        fenced: The map without hazards, and with its doors closed, a byte for each cell: 1 where one can stand.
+        fenced: The map with hazards and doors closed, a byte for each cell: 1 where one can stand.
         width: Cells of a row.
         locks: The doors with their keys.
-        start: Where it begins.
+        start: The state at the beginning.
         goals: The cells of all goals, in their order.
 
     Raises:
@@ -140,9 +152,9 @@ def shortest_locked_tour(
         opened[lock.door] = 1
     distances = [_distances(opened, width, goal) for goal in goals]
     legs = [distances[number][goals[number - 1]] for number in range(len(goals) - 1, 0, -1)]
-    moves_after = [*accumulate(legs, initial=0)][::-1] if goals else []
-    moves = [(name, rows * width + columns) for name, (rows, columns) in MOVES.items()]
-    door_bits = {lock.door: 2 << 2 * number for number, lock in enumerate(locks)}
+    moves_after = [*accumulate(legs, initial=0)][::-1]  # from each goal to the last
+    offsets = [(name, rows * width + columns) for name, (rows, columns) in MOVES.items()]
+    door_bits = {lock.door: _door_bit(number) for number, lock in enumerate(locks)}
 
     def node_after_goals(done: int, cell: int, gone: int) -> TourNode:
         """Return the node with all goals at its cell counted as done."""
@@ -150,49 +162,49 @@ def shortest_locked_tour(
             done += 1
         return TourNode(done, cell, gone)
 
-    def least_actions_left(now: TourNode) -> int:
-        return distances[now.done][now.cell] + moves_after[now.done] if now.done < len(goals) else 0
+    def least_actions_left(node: TourNode) -> int:
+        return distances[node.done][node.cell] + moves_after[node.done] if node.done < len(goals) else 0
 
-    def successors(now: TourNode) -> Iterator[tuple[str, TourNode]]:
-        for name, way in moves:
-            cell = now.cell + way
-            if fenced[cell] or now.gone & door_bits.get(cell, 0):
-                yield name, node_after_goals(now.done, cell, now.gone)
+    def successors(node: TourNode) -> Iterator[tuple[str, TourNode]]:
+        for name, offset in offsets:
+            cell = node.cell + offset
+            if fenced[cell] or node.gone & door_bits.get(cell, 0):
+                yield name, node_after_goals(node.done, cell, node.gone)
         for name in LOCK_ACTIONS:
-            if bits := cells_to_ground(locks, now.cell, name, now.gone, width):
-                yield name, node_after_goals(now.done, now.cell, now.gone | sum(bits))
+            if cells_by_bit := cells_to_ground(locks, node.cell, name, node.gone, width):
+                yield name, node_after_goals(node.done, node.cell, node.gone | sum(cells_by_bit))
 
     first = node_after_goals(*start)
     costs = {first: 0}
-    before: dict[TourNode, tuple[TourNode, str]] = {}
-    looked_at: dict[int, list[tuple[int, TourNode]]] = {}
-    waiting = [(least_actions_left(first), 0, first)]
-    while waiting:
-        *_, now = heappop(waiting)
-        if now.done == len(goals):
+    predecessors: dict[TourNode, tuple[TourNode, str]] = {}
+    expanded_by_cell: dict[int, list[tuple[int, TourNode]]] = {}
+    queue = [(least_actions_left(first), 0, first)]
+    while queue:
+        *_, node = heappop(queue)
+        if node.done == len(goals):
             steps: list[tuple[TourNode, str]] = []
-            while now != first:
-                steps.append(before[now])
-                now = before[now][0]
+            while node != first:
+                steps.append(predecessors[node])
+                node = predecessors[node][0]
             return steps[::-1]
-        cost, others = costs[now], looked_at.setdefault(now.cell, [])
-        if any(c <= cost and o.done >= now.done and o.gone & now.gone == now.gone for c, o in others):
+        cost, expanded = costs[node], expanded_by_cell.setdefault(node.cell, [])
+        if any(c <= cost and n.done >= node.done and n.gone & node.gone == node.gone for c, n in expanded):
             continue
-        others.append((cost, now))
-        for name, following in successors(now):
-            if cost + 1 < costs.get(following, cost + 2):
-                costs[following], before[following] = cost + 1, (now, name)
-                left = least_actions_left(following)
-                heappush(waiting, (cost + 1 + left, left, following))
+        expanded.append((cost, node))
+        for name, successor in successors(node):
+            if cost + 1 < costs.get(successor, cost + 2):
+                costs[successor], predecessors[successor] = cost + 1, (node, name)
+                actions_left = least_actions_left(successor)
+                heappush(queue, (cost + 1 + actions_left, actions_left, successor))
     raise ValueError("no tour picks up the keys to all of these goals")
 
 
-def _distances(inside: bytearray, width: int, goal: int) -> dict[int, int]:
-    """Return the moves from a cell to each cell within reach."""
-    distances, cells = {goal: 0}, [goal]
-    for cell in cells:  # the list grows meanwhile
+def _distances(free: bytearray, width: int, start: int) -> dict[int, int]:
+    """Return the moves from a cell to each cell within reach; `free` has 1 for each cell where one can stand."""
+    distances, queue = {start: 0}, [start]
+    for cell in queue:  # the list grows meanwhile
         for neighbour in _neighbours(cell, width):
-            if inside[neighbour] and neighbour not in distances:
+            if free[neighbour] and neighbour not in distances:
                 distances[neighbour] = distances[cell] + 1
-                cells.append(neighbour)
+                queue.append(neighbour)
     return distances

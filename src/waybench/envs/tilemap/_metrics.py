@@ -29,11 +29,11 @@ class EpisodeCounts:
     """Counts of an episode.
 
     Attributes:
-        points: Points of all goals together, without what moves cost.
+        points: Points of all goals together, before moves are paid.
         spent: Moves that are paid for: names in all plans, and the path length for each goal that was given up.
         per_point: How many moves cost one point.
-        generation_errors: Replies that could not be read, and plans with a name that is not an action.
-        wrong: Of these, the latter.
+        generation_errors: Unreadable replies, and plans with a name that is not an action.
+        wrong: Plans with a name that is not an action.
         moves: Names of moves in all plans, carried out or not.
         actions: Names in all plans.
         top: How many goals count for Top-0, Top-1 and Top-5.
@@ -58,10 +58,9 @@ class EpisodeCounts:
         return (self.points * self.per_point - self.spent) / self.per_point
 
     def normalized_score(self, points: int, spent: int) -> float:
-        """Return a reward (points less moves spent) in percent of the range from Rmin to Rmax.
+        """Return 100 (R - Rmin) / (Rmax - Rmin) for a reward R of points and moves spent (see `score`).
 
-        C is the cost of `length` moves. Both are integers until the last division, so that a perfect play has exactly
-        100.
+        All numbers are integers until the last division, so that a perfect play has exactly 100.
         """
         return (100 * ((points + 100 * self.goals) * self.per_point + self.length - spent)) / (
             300 * self.goals * self.per_point
@@ -77,58 +76,53 @@ def shortest_tour_length(record: EpisodeRecord) -> int:
 
 
 def count_episode(record: EpisodeRecord) -> EpisodeCounts:
-    """Return the counts of an episode that its metrics are made of."""
-    rules = PROTOCOLS[record.options["protocol"]]
-    goals = len(record.instance["objectives"])
-    if not rules.unreachable:
-        goals -= len(record.proof["unreachable"])
-    length = record.instance["path_length"] if rules.stored_length else shortest_tour_length(record)
-    per_point = moves_per_point(length) if rules.scaled_moves else 1
-    limit = record.options["max_failures"]
-    points = spent = errors = wrong = moves = actions = misses = finished = 0
+    """Return the counts of an episode from which its metrics are computed."""
+    protocol = PROTOCOLS[record.options["protocol"]]
+    n_goals = len(record.instance["objectives"])
+    if not protocol.unreachable:
+        n_goals -= len(record.proof["unreachable"])
+    length = record.instance["path_length"] if protocol.stored_length else shortest_tour_length(record)
+    per_point = moves_per_point(length) if protocol.scaled_moves else 1
+    points = unreadable = unreadable_in_a_row = wrong = moves = actions = n_given_up = n_finished = 0
     top = [0, 0, 0]
     for turn in record.turns:
         if turn.events.get("crashed"):
             break
         if turn.action is None:
-            errors += 1
-            misses += 1
-            points -= 1
-            if misses == limit:
-                points -= GIVEN_UP
-                spent += length
-                misses = 0
-                finished += 1
+            unreadable += 1
+            unreadable_in_a_row += 1
+            if unreadable_in_a_row == record.options["max_failures"]:
+                n_given_up += 1
+                unreadable_in_a_row = 0
             continue
-        misses = 0
-        errors += turn.events["unknown"]
+        unreadable_in_a_row = 0
         wrong += turn.events["unknown"]
         moves += turn.events["moves"]
         actions += turn.events["actions"]
-        spent += turn.events["actions"]
-        points -= turn.events["unknown"]
         if "death" in turn.events:
-            # The goals that were not reached count like one that is far away.
-            points -= GIVEN_UP * (goals - finished)
+            # All goals that are left count like a goal that is far away.
+            points -= GIVEN_UP * (n_goals - n_finished - n_given_up)
         elif turn.events["final"]:
-            worth = rules.worth(*turn.events["off"])
+            worth = protocol.worth(*turn.events["off"])
             points += worth.reward
-            top = [have + more for have, more in zip(top, worth.top, strict=True)]
-            finished += 1
-    if record.end is End.TURN_LIMIT:
-        # The caller's budget has ended the map: objectives that were not reached count as given up.
-        points -= GIVEN_UP * (goals - finished)
-        spent += length * (goals - finished)
+            top = [count + more for count, more in zip(top, worth.top, strict=True)]
+            n_finished += 1
+    if record.end is End.TURN_LIMIT:  # the caller's budget ended the map: goals that are left count as given up
+        n_given_up = n_goals - n_finished
+    errors = unreadable + wrong
+    points -= errors + GIVEN_UP * n_given_up
+    spent = actions + length * n_given_up
     return EpisodeCounts(
-        points, spent, per_point, errors, wrong, moves, actions, (top[0], top[1], top[2]), goals, length
+        points, spent, per_point, errors, wrong, moves, actions, (top[0], top[1], top[2]), n_goals, length
     )
 
 
 def score(record: EpisodeRecord) -> float | None:
     """Return the GTB score in percent: 100 (R - Rmin) / (Rmax - Rmin); None where no goal is played.
 
-    Rmax = 200 n - C and Rmin = -(100 n + C), n goals and C the cost of as many moves as the path length. As published
-    it is not cut: a goal given up costs more than Rmin has room for, and the path length is no shortest tour.
+    Rmax = 200 n - C and Rmin = -(100 n + C), for n goals and the cost C of as many moves as the path length. The
+    published score is not cut at 0 and 100: a goal given up costs more than Rmin allows for, and a tour can be shorter
+    than the path length.
     """
     totals = count_episode(record)
     if not totals.goals:
@@ -139,8 +133,8 @@ def score(record: EpisodeRecord) -> float | None:
 
 def worst_score(record: EpisodeRecord) -> float:
     """Return the score of an episode without a readable reply."""
-    totals, limit = count_episode(record), record.options["max_failures"]
-    value = totals.normalized_score(-(limit + GIVEN_UP) * totals.goals, totals.length * totals.goals)
+    totals, replies_per_goal = count_episode(record), record.options["max_failures"]
+    value = totals.normalized_score(-(replies_per_goal + GIVEN_UP) * totals.goals, totals.length * totals.goals)
     return max(0.0, value) if PROTOCOLS[record.options["protocol"]].clipped else value
 
 
@@ -161,12 +155,12 @@ def _reward_range(record: EpisodeRecord) -> Range:
 
 def _max_plans(record: EpisodeRecord) -> int:
     """Return the greatest possible number of plans."""
-    goals, tries = len(record.instance["objectives"]), record.options["tries"]
-    # Single moves: the shortest path to each objective, twice among beings, and ten.
-    cells = len(record.instance["environment"])
-    # With doors, a tour's moves: between objectives, keys and doors it passes no cell twice.
-    cells *= goals + 2 * record.options.get("doors", 0) if record.options.get("doors", 0) else 1
-    return goals * (tries * 2 * cells + 10 if record.env == SINGLE_MOVES else tries)
+    n_goals, tries, doors = len(record.instance["objectives"]), record.options["tries"], record.options.get("doors", 0)
+    if record.env != SINGLE_MOVES:
+        return n_goals * tries
+    # `step_budget`, with a path over all cells to each objective or, with doors, to each objective, key and door.
+    most_moves = len(record.instance["environment"]) * (n_goals + 2 * doors if doors else 1)
+    return n_goals * (tries * 2 * most_moves + 10)
 
 
 def _max_replies(record: EpisodeRecord) -> int:
@@ -246,8 +240,8 @@ def _top_metric(index: int, doc: str) -> Metric:
 
 
 def _length_error_metric(name: str, title: str, error: Callable[[int], float], doc: str) -> Metric:
-    """Return the metric of an error function of the moves beyond the path length."""
-    of = _value_from_counts(lambda counted: error(counted.moves - counted.length))
+    """Return the metric of an error function of the difference between the moves and the path length."""
+    of = _value_from_counts(lambda counts: error(counts.moves - counts.length))
     return Metric(name=name, of=of, title=title, low=0, unbounded=ANY_LENGTH, better="lower", doc=doc)
 
 
@@ -280,7 +274,7 @@ METRICS = (
     ),
     Metric(
         name="reward",
-        of=_value_from_counts(lambda counted: counted.reward),
+        of=_value_from_counts(lambda counts: counts.reward),
         title="Reward",
         range=_reward_range,
         unbounded=ANY_LENGTH,
@@ -291,25 +285,25 @@ METRICS = (
     _count_metric(
         "generation_errors",
         "MGE",
-        _value_from_counts(lambda counted: counted.generation_errors),
+        _value_from_counts(lambda counts: counts.generation_errors),
         "Replies that could not be read, and plans with a name that is not an action.",
         max_value=_max_replies,
     ),
     _count_metric(
         "wrong_actions",
         "Invalid names",
-        _value_from_counts(lambda counted: counted.wrong),
+        _value_from_counts(lambda counts: counts.wrong),
         "Plans with a name that is not an action.",
         max_value=_max_plans,
     ),
     _count_metric(
         "path_length",
         "MPL",
-        _value_from_counts(lambda counted: counted.moves),
+        _value_from_counts(lambda counts: counts.moves),
         "Names of moves in all plans, including those after an invalid name, which are not carried out (as published).",
         "",
     ),
-    _count_metric("actions", "MAT", _value_from_counts(lambda counted: counted.actions), "Names in all plans.", ""),
+    _count_metric("actions", "MAT", _value_from_counts(lambda counts: counts.actions), "Names in all plans.", ""),
     LENGTH_SQUARED,
     _length_error_metric(
         "length_log_cosh",
@@ -327,7 +321,7 @@ METRICS = (
     ),
     Metric(
         name="objectives",
-        of=_value_from_counts(lambda counted: counted.goals),
+        of=_value_from_counts(lambda counts: counts.goals),
         title="Objectives",
         low=0,
         unbounded=OF_THE_ITEM,
@@ -387,13 +381,13 @@ def _count_cells(record: EpisodeRecord) -> float:
 
 
 def _blocked_share(record: EpisodeRecord) -> float:
-    text, walkable = record.instance["environment"].replace("\n", ""), set(record.instance["walkable_tiles"])
-    return sum(tile not in walkable for tile in text) / max(1, len(text))
+    tiles, walkable = record.instance["environment"].replace("\n", ""), set(record.instance["walkable_tiles"])
+    return sum(tile not in walkable for tile in tiles) / max(1, len(tiles))
 
 
 def _longest_leg(record: EpisodeRecord) -> float | None:
-    legs = [leg for leg in record.proof.get("legs", ()) if leg is not None]
-    return float(max(legs)) if legs else None
+    lengths = [length for length in record.proof.get("legs", ()) if length is not None]
+    return float(max(lengths)) if lengths else None
 
 
 VARIABLES = ExplanatoryVariables(

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-GIVEN_UP = 100  # points for a goal that was given up or is lost; one given up costs the path length as well
-_RINGS = ((0, 200), (1, 100), (3, 50), (5, 25), (8, -50))
-_LEAST_LOSS = 100  # points that a plan loses at least that does not end on its objective, by both tables of rewards
+GIVEN_UP = 100  # points that a goal costs that was given up or lost; a goal given up also costs the path length
+_RINGS = ((0, 200), (1, 100), (3, 50), (5, 25), (8, -50))  # greatest distance, reward
+_LEAST_LOSS = 100  # points that a plan loses at least if it does not end on its objective, by both tables of rewards
 
 
 class Worth(NamedTuple):
@@ -22,41 +22,40 @@ def published_worth(rows: int, columns: int) -> Worth:
     Its conditions are not exclusive and leave gaps: 9 rows and 6 columns away cost 150, 3 and 3 nothing at all, and
     straight 3 to 5 away is worth 50 where the prompt promises 25. Top-0, Top-1 and Top-5 exclude each other.
     """
-    far, near = max(rows, columns), min(rows, columns)
+    longer, shorter = max(rows, columns), min(rows, columns)
     reward = 0
-    if far > 8:
+    if longer > 8:
         reward -= 100
     if 5 < rows < 8 or 5 < columns < 8:
         reward -= 50
-    if near >= 4 and far <= 5:
+    if shorter >= 4 and longer <= 5:
         reward += 25
     if rows == columns == 2:
         reward += 50
-    cross = near <= 1 and 2 <= far <= 5
-    beside = far == 1
-    there = far == 0
-    reward += 50 * cross + 100 * beside + 200 * there
-    return Worth(reward, (int(there), int(beside), int(cross)))
+    is_on_cross = shorter <= 1 and 2 <= longer <= 5
+    is_beside = longer == 1
+    is_there = longer == 0
+    reward += 50 * is_on_cross + 100 * is_beside + 200 * is_there
+    return Worth(reward, (int(is_there), int(is_beside), int(is_on_cross)))
 
 
 def ring_worth(rows: int, columns: int) -> Worth:
-    """Return the reward that the prompt promises: by rings of distance, diagonals counting as one.
+    """Return the reward that the prompt promises: by rings of distance, where a diagonal step counts as one.
 
-    200 for the place itself, 100 beside it, 50 up to 3 away, 25 up to 5, -50 up to 8, -100 beyond. Top-1 holds what is
-    in Top-0, and Top-5 what is in Top-1.
+    It is 200 on the goal, 100 beside it, 50 up to 3 away, 25 up to 5, -50 up to 8, -100 beyond. Top-1 includes Top-0,
+    and Top-5 includes Top-1.
     """
-    far = max(rows, columns)
-    reward = next((points for limit, points in _RINGS if far <= limit), -100)
-    return Worth(reward, (int(far == 0), int(far <= 1), int(far <= 5)))
+    distance = max(rows, columns)
+    reward = next((points for limit, points in _RINGS if distance <= limit), -100)
+    return Worth(reward, (int(distance == 0), int(distance <= 1), int(distance <= 5)))
 
 
 def moves_per_point(length: int) -> int:
-    """Return the moves that cost one point on a map whose shortest tour has this length.
+    """Return the number of moves that cost one point together, on a map whose shortest tour has this length.
 
-    It is the first of 1, 2, 5, 10, 20, 50, ... for which the whole tour costs less than 100 points. A play that misses
-    an objective loses at least 100 points there, and saves at most what all moves of the tour cost. A play that misses
-    none has at least as many moves as the shortest tour. The coarse steps keep the tour's exact length out of the
-    prompt, which names the cost of a move.
+    It is the first of 1, 2, 5, 10, 20, 50, ... for which the whole tour costs less than 100 points, so that the tour is
+    the best play: a play that misses an objective loses at least 100 points there, and saves at most the cost of the
+    tour. Only coarse steps are used, as the prompt names the cost of a move, which must not reveal the tour's length.
     """
     power = 1
     while True:
@@ -85,7 +84,7 @@ class TileProtocol:
             otherwise every move costs 1 point.
         clipped: The score is cut at 0 and 100.
         explains: The prompt says what coordinates and directions mean.
-        worth: (rows, columns) away -> what it is worth.
+        worth: (rows, columns) from the goal to the end of a plan -> its worth.
     """
 
     substring: bool = False

@@ -30,17 +30,17 @@ from waybench.envs.tilemap._instance import Objective, TileMap
 from waybench.envs.tilemap._protocols import GIVEN_UP
 
 LONGEST_LITERAL = 20_000  # characters between two braces that are read as Python
-MOST_LITERALS = 200
-LONGEST_NAME = 100
+MOST_LITERALS = 200  # pairs of braces in a reply that are tried
+LONGEST_NAME = 100  # characters
 
 # The requested form: names of letters, properly separated. It is read without Python's parser, which is much faster.
 _NAME = r"""(?:'[A-Za-z_]{0,100}'|"[A-Za-z_]{0,100}")"""
 _GAP = r"[ \n]*"
-_LISTED = rf"({_NAME}(?:{_GAP},{_GAP}{_NAME})*)(?:{_GAP},)?"
-_REGULAR = re.compile(rf"\{{{_GAP}(?:'action'|\"action\"){_GAP}:{_GAP}\[{_GAP}{_LISTED}{_GAP}\]{_GAP}\}}")
+_NAME_LIST = rf"({_NAME}(?:{_GAP},{_GAP}{_NAME})*)(?:{_GAP},)?"
+_REQUESTED_FORM = re.compile(rf"\{{{_GAP}(?:'action'|\"action\"){_GAP}:{_GAP}\[{_GAP}{_NAME_LIST}{_GAP}\]{_GAP}\}}")
 _NAMES = re.compile(r"[A-Za-z_]+")
-_INNERMOST = re.compile(r"\{[^{}]*\}")
-_NOT_READ = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
+_INNERMOST_BRACES = re.compile(r"\{[^{}]*\}")
+_LITERAL_ERRORS = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
 _ROLE = "You plan the way of an agent over a map of tiles. Answer with its actions and nothing else."
 _ROLE_SINGLE = (
     "You guide an agent over a map of tiles, one move at a time. Answer with its next action and nothing else."
@@ -51,24 +51,24 @@ _DEATHS = {"enemy": "met an enemy", "hazard": "stepped on a hazard"}
 def read_published_plan(reply: str) -> MovePlan | Invalid:
     """Read the first innermost {...} of a reply that is a Python literal, as the published program does.
 
-    Only literals are read, nothing is evaluated. A dictionary of something else hides the right one after it. An
-    "action" that is no sequence gives a plan of `CRASH`, a value in it that cannot be looked up gives `CRASH` in its
-    place; every other value that is no text stands for an unknown name.
+    Only literals are read, nothing is evaluated. If this first literal has no "action", the reply is invalid, even if a
+    literal after it has one. An "action" that is no sequence gives the plan of a single `CRASH`; in a sequence, an
+    unhashable value becomes `CRASH`, and every other value that is no text an unknown name.
     """
-    for number, match in enumerate(_INNERMOST.finditer(reply)):
+    for number, match in enumerate(_INNERMOST_BRACES.finditer(reply)):
         if number >= MOST_LITERALS:
             return Invalid(f"The reply has more than {MOST_LITERALS} pairs of braces.")
-        text = match[0]
-        if len(text) > LONGEST_LITERAL:
+        literal = match[0]
+        if len(literal) > LONGEST_LITERAL:
             return Invalid(f"The reply has more than {LONGEST_LITERAL} characters between two braces.")
-        regular = _REGULAR.fullmatch(text)
-        if regular is not None and "''" not in text and '""' not in text:
-            return MovePlan(tuple(_NAMES.findall(regular[1])))
+        requested = _REQUESTED_FORM.fullmatch(literal)
+        if requested is not None and "''" not in literal and '""' not in literal:  # `_NAMES` finds no empty names
+            return MovePlan(tuple(_NAMES.findall(requested[1])))
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a backslash in a reply needs no warning
-                value: Any = ast.literal_eval(text)
-        except _NOT_READ:
+                value: Any = ast.literal_eval(literal)
+        except _LITERAL_ERRORS:
             continue
         if not isinstance(value, dict) or "action" not in value:
             return Invalid('The first dictionary in the reply has no "action".')
@@ -100,8 +100,8 @@ def _name_of_value(value: Any) -> str:
 
 def _writable_name(name: str) -> str:
     """Return a name cut, without lone surrogates, and different from `CRASH`."""
-    # A name of nearly the right form, cut, is as unknown as the whole; a lone surrogate cannot be sent or stored; and
-    # what stands for a crash is nothing that a reply can say.
+    # A long name is as unknown if it is cut; a lone surrogate cannot be sent or stored; and no name in a reply may be
+    # taken for `CRASH`.
     shortened = name[:LONGEST_NAME].encode("utf-8", "backslashreplace").decode()
     return f"{shortened} " if shortened == CRASH else shortened
 
@@ -120,23 +120,21 @@ def read_sound_plan(reply: str, *, single: bool, predicts: bool) -> MovePlan | I
         names = [names]
     if not is_array(names):
         return Invalid(f'"action" must be a list of names, not {json_excerpt(names)}.')
-    wrong = [name for name in names if not isinstance(name, str)]
-    if wrong or len(names) > MOST_NAMES:
-        return Invalid(
-            f'"action" must hold names only, not {json_excerpt(wrong[0])}.'
-            if wrong
-            else f'"action" has {len(names)} names; at most {MOST_NAMES} are read.'
-        )
+    others = [name for name in names if not isinstance(name, str)]
+    if others:
+        return Invalid(f'"action" must hold names only, not {json_excerpt(others[0])}.')
+    if len(names) > MOST_NAMES:
+        return Invalid(f'"action" has {len(names)} names; at most {MOST_NAMES} are read.')
     if single and len(names) > 1:
         return Invalid(f'"action" must be one name, not {len(names)}.')
     drawing: str | None = None
     if predicts:
-        lines: Any = reply_object.get("map")
-        if is_array(lines) and all(isinstance(line, str) for line in lines):
-            lines = "\n".join(lines)
-        if not isinstance(lines, str):
+        map_text: Any = reply_object.get("map")
+        if is_array(map_text) and all(isinstance(row, str) for row in map_text):
+            map_text = "\n".join(map_text)
+        if not isinstance(map_text, str):
             return Invalid('"map" must be the map after the actions, a text or a list of rows.')
-        drawing = lines.encode("utf-8", "backslashreplace").decode()
+        drawing = map_text.encode("utf-8", "backslashreplace").decode()  # without lone surrogates
     return MovePlan(tuple(_writable_name(fold_typography(name)) for name in names), drawing)
 
 
@@ -158,7 +156,7 @@ CHAT = "chat"  # the wording that is a conversation
 
 
 class TileWording(Wording[TileMap, TileState, MovePlan]):
-    """The map now and the next goal, each time in a prompt of its own or in a conversation (`CHAT`)."""
+    """The map now and the next goal, in separate prompts or in a conversation (`CHAT`)."""
 
     rules_role = "system"
 
@@ -249,10 +247,13 @@ class TileWording(Wording[TileMap, TileState, MovePlan]):
 
 def _action_tool(style: Style) -> ActionTool:
     """Return the tool that takes the actions of a plan."""
-    names = {"type": "string", "enum": list(style.actions)}
-    what = "The next action, or none." if style.single else "The actions, in their order."
-    most = 1 if style.single else MOST_NAMES
-    parameters: dict[str, Json] = {"action": {"type": "array", "items": names, "maxItems": most, "description": what}}
+    actions: Json = {
+        "type": "array",
+        "items": {"type": "string", "enum": list(style.actions)},
+        "maxItems": 1 if style.single else MOST_NAMES,
+        "description": "The next action, or none." if style.single else "The actions, in their order.",
+    }
+    parameters: dict[str, Json] = {"action": actions}
     if style.predicts:
         rows = {"type": "array", "items": {"type": "string"}, "description": "The rows of the map afterwards."}
         parameters["map"] = rows
@@ -260,7 +261,7 @@ def _action_tool(style: Style) -> ActionTool:
 
 
 def _being_rules(state: TileState) -> list[str]:
-    """Return the paragraphs on walkers, enemies, hazards and doors that the board has."""
+    """Return the paragraphs on the walkers, enemies, hazards and doors of a board; none if it has none of them."""
     crew, signs = state.board.style.crew, state.board.signs
     lines: list[str] = []
     if crew.walkers:
@@ -363,8 +364,8 @@ def _feedback_text(state: TileState) -> str:
     objective = "this objective" if last.goal == state.goal else "the objective before this one"
     if last.rows == last.columns == 0:
         return f"Your {plural(last.actions, 'action')} for {objective} reached it."
-    away = f"{plural(last.rows, 'row')} and {plural(last.columns, 'column')} away from it"
-    return f"Your {plural(last.actions, 'action')} for {objective} ended {away}."
+    distance = f"{plural(last.rows, 'row')} and {plural(last.columns, 'column')} away from it"
+    return f"Your {plural(last.actions, 'action')} for {objective} ended {distance}."
 
 
 def _state_field(name: str, doc: str, of: Callable[[TileState], str]) -> Field[View[TileState]]:

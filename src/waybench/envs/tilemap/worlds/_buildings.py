@@ -13,15 +13,14 @@ from waybench.envs.tilemap.worlds._board import (
 
 
 def build_house(frame: BoardArea, kind: str, most: int = 14) -> list[NamedLocation]:
-    """Build a house with its door in front; rooms of more than about `most` cells are divided."""
+    """Build a house with its door in front; rooms of more than `most` to twice as many cells are divided."""
     board, roles = frame.board, frame.board.palette.roles
     wall, floor, door = board.rng.choice(roles["wall"]), board.rng.choice(roles["floor"]), roles["door"][0]
     frame.fill(floor)
     frame.fill_edge(wall)
     high, wide = frame.height, frame.width
     rooms = divide_into_rooms(frame, (1, 1, high - 1, wide - 1), most + board.rng.below(most), wall, door)
-    entries = [column for column in range(1, wide - 1) if not frame.is_solid(high - 2, column)]
-    entry = board.rng.choice(entries)
+    entry = board.rng.choice([column for column in range(1, wide - 1) if not frame.is_solid(high - 2, column)])
     frame.put_tile(high - 1, entry, door)
     frame.claim()
     cells = [cell for room in rooms for cell in room]
@@ -29,7 +28,7 @@ def build_house(frame: BoardArea, kind: str, most: int = 14) -> list[NamedLocati
 
 
 def build_tower(frame: BoardArea) -> list[NamedLocation]:
-    """Build a round tower."""
+    """Build a tower: one room, without the corners of its walls."""
     places, ground = build_house(frame, "tower", most=1000), frame.board.palette.first_kind("ground")
     for row, column in product((0, frame.height - 1), (0, frame.width - 1)):
         frame.put_tile(row, column, ground)
@@ -46,7 +45,7 @@ def build_shrine(frame: BoardArea) -> list[NamedLocation]:
     frame.put_tile(last, middle, frame.board.palette.first_kind("door"))
     places[0].door = frame.cell(last + 1, middle)
     for row, column in product(range(2, last - 1, 2), (2, frame.width - 3)):
-        if frame.width >= 7 and frame.board.cells[frame.cell(row, column)] == floor:
+        if frame.width >= 7 and frame.board.cells[frame.cell(row, column)] == floor:  # room for a nave between them
             frame.put_tile(row, column, wall)
     places[0].cells = [cell for cell in places[0].cells if frame.board.cells[cell] == floor]
     return places
@@ -71,24 +70,24 @@ def build_village(frame: BoardArea) -> list[NamedLocation]:
     rng, road = frame.board.rng, frame.board.palette.first_kind("road")
     frame.claim(is_building=False)
     street, square = frame.height // 2, 2 + rng.below(frame.width - 6)
-    houses = _build_street_side(frame, street, range(0), back=False) + _build_street_side(
-        frame, street, range(square, square + 4), back=True
-    )
+    houses = _build_street_side(frame, street, range(0), back=False)
+    houses += _build_street_side(frame, street, range(square, square + 4), back=True)
     paved = [(street, column) for column in range(frame.width)]
     paved += [(street + row, column) for row in (1, 2, 3) for column in range(square, square + 4)]
     for row, column in paved:
         frame.put_tile(row, column, road)
     cells = [frame.cell(row, column) for row, column in paved]
-    return [NamedLocation("village", cells, frame.cell(street, rng.below(2) * (frame.width - 1))), *houses]
+    street_end = frame.cell(street, rng.below(2) * (frame.width - 1))
+    return [NamedLocation("village", cells, street_end), *houses]
 
 
-def _build_street_side(frame: BoardArea, street: int, free: range, back: bool) -> list[NamedLocation]:
-    """Build houses along one side of a street with paths to their doors, except in the `free` columns."""
+def _build_street_side(frame: BoardArea, street: int, free_columns: range, back: bool) -> list[NamedLocation]:
+    """Build houses along one side of a street with paths to their doors, except in the free columns."""
     rng, locations, column = frame.board.rng, list[NamedLocation](), frame.board.rng.below(2)
-    room = frame.height - street - 2 if back else street - 1
+    depth = frame.height - street - 2 if back else street - 1  # rows between the path to a door and the area's edge
     while column + 4 <= frame.width:
-        wide, high = 4 + rng.below(4), 4 + rng.below(max(1, room - 3))
-        if column + wide <= frame.width and not (free and column <= free[-1] and column + wide > free[0]):
+        wide, high = 4 + rng.below(4), 4 + rng.below(max(1, depth - 3))
+        if column + wide <= frame.width and not set(free_columns).intersection(range(column, column + wide)):
             row = street + 2 if back else street - 1 - high
             locations += build_house(frame.sub_area(row, column, high, wide, back), "cottage")
             frame.board.cells[locations[-1].door] = frame.board.palette.first_kind("road")
@@ -143,17 +142,18 @@ def _dig_canal(board: WorldBoard, area: Area) -> list[Area]:
     """Dig a canal from top to bottom with quays and bridges; return the areas on both sides of it."""
     top, left, bottom, right = area
     rng, palette, width = board.rng, board.palette, board.width
-    broad = 1 + rng.below(2) + (board.width >= 80)
-    at = left + (right - left) * (35 + rng.below(30)) // 100
-    crossings = {top + rng.below(bottom - top) for _ in range(1 + (bottom - top) // 14)}
+    canal_width = 1 + rng.below(2) + (board.width >= 80)
+    first = left + (right - left) * (35 + rng.below(30)) // 100  # column, in the middle third or so
+    end = first + canal_width
+    bridge_rows = {top + rng.below(bottom - top) for _ in range(1 + (bottom - top) // 14)}
     for row in range(board.height):
-        if palette.kinds[board.cells[row * width + at]].role == "cliff":
+        if palette.kinds[board.cells[row * width + first]].role == "cliff":  # the town's wall
             continue
-        for column in range(at, at + broad):
-            board.cells[row * width + column] = palette.first_kind("bridge" if row in crossings else "water")
-        for column in (at - 1, at + broad):
-            board.cells[row * width + column] = palette.first_kind("road" if row in crossings else "shore")
-    return [(top, left, bottom, at - 1), (top, at + broad + 1, bottom, right)]
+        for column in range(first, end):
+            board.cells[row * width + column] = palette.first_kind("bridge" if row in bridge_rows else "water")
+        for column in (first - 1, end):
+            board.cells[row * width + column] = palette.first_kind("road" if row in bridge_rows else "shore")
+    return [(top, left, bottom, first - 1), (top, end + 1, bottom, right)]
 
 
 def _divide_into_blocks(board: WorldBoard, area: Area) -> list[Area]:
@@ -166,14 +166,14 @@ def _divide_into_blocks(board: WorldBoard, area: Area) -> list[Area]:
         if high <= most_high and wide <= most_wide:
             blocks.append(area)
             continue
-        street = 2 if high * wide > 1500 or rng.below(5) == 0 else 1
-        upright = wide * most_high > high * most_wide and wide >= 11
-        first, length = (left, wide) if upright else (top, high)
-        if length < 11:
+        street = 2 if high * wide > 1500 or rng.below(5) == 0 else 1  # its width
+        is_upright = wide * most_high > high * most_wide and wide >= 11
+        first, length = (left, wide) if is_upright else (top, high)
+        if length < 11:  # each of two blocks has at least five rows or columns
             blocks.append(area)
             continue
         line = first + 5 + (length - 10 - street) * (25 + rng.below(51)) // 100
-        areas += areas_beside_strip(area, upright, line, line + street)
+        areas += areas_beside_strip(area, is_upright, line, line + street)
     return blocks
 
 
@@ -197,18 +197,18 @@ def _build_terrace(board: WorldBoard, block: Area) -> list[NamedLocation]:
     rng, locations = board.rng, list[NamedLocation]()
     middle = (top + bottom) // 2
     rows = [(top, middle + 1, 1), (middle, bottom, 0)] if bottom - top >= 9 else [(top, bottom, rng.below(2))]
-    for first, last, turn in rows:
-        at = left
-        while right - at >= 4:
-            wide = min(5 + rng.below(5), right - at)
-            if right - at - wide < 3:  # no room for another house: this one fills the row
-                wide = right - at
-            lot = (first, at, last, at + wide)
+    for first_row, end_row, turn in rows:
+        column = left
+        while right - column >= 4:
+            wide = min(5 + rng.below(5), right - column)
+            if right - column - wide < 3:  # no room for another house: this one fills the row
+                wide = right - column
+            lot = (first_row, column, end_row, column + wide)
             if wide > 4 and rng.below(9) == 0:
-                _lay_lawn(board, (first, at + bool(locations), last, at + wide - 1))
+                _lay_lawn(board, (first_row, column + bool(locations), end_row, column + wide - 1))
             else:
                 locations += build_house(_area_frame(board, lot, turn), "house", most=20)
-            at += wide - 1
+            column += wide - 1  # the next house shares the wall
     return locations
 
 
@@ -218,6 +218,7 @@ def _fill_area(board: WorldBoard, area: Area, kind: int) -> None:
 
 
 def _lay_lawn(board: WorldBoard, area: Area) -> None:
+    """Fill an area with ground or a random patch."""
     roles = board.palette.roles
     _fill_area(board, area, board.rng.choice([roles["ground"][0], *roles.get("patch", [])]))
 
@@ -251,12 +252,12 @@ def _plant_park(board: WorldBoard, block: Area) -> NamedLocation:
         _fill_area(board, (top + 2, left + 2, bottom - 2, right - 2), roles["water"][0])
         for cell in _area_cells(board, (top + 1, left + 1, top + 2, right - 1)):
             board.cells[cell] = roles["shore"][0] if rng.below(2) else roles["ground"][0]
-    gate = _area_frame(board, block, rng.below(8))
-    column = 1 + rng.below(gate.width - 2)
-    for row in (gate.height - 1, gate.height - 2):
-        gate.put_tile(row, column, roles["road"][0])
+    park = _area_frame(board, block, rng.below(8))
+    gate = 1 + rng.below(park.width - 2)
+    for row in (park.height - 1, park.height - 2):
+        park.put_tile(row, gate, roles["road"][0])
     cells = _walkable_among(board, _area_cells(board, (top + 1, left + 1, bottom - 1, right - 1)))
-    return NamedLocation("park", cells, gate.cell(gate.height - 1, column))
+    return NamedLocation("park", cells, park.cell(park.height - 1, gate))
 
 
 def lay_out_halls(board: WorldBoard) -> list[NamedLocation]:
@@ -264,10 +265,10 @@ def lay_out_halls(board: WorldBoard) -> list[NamedLocation]:
     rng, palette, width, height = board.rng, board.palette, board.width, board.height
     wall, door = palette.first_kind("wall"), palette.first_kind("door")
     size, building = width * height, _area_frame(board, (0, 0, height, width), 0)
-    rim = int(size >= 280)  # a small building is seen without its outer walls
+    rim = int(size >= 280)  # a small building has no outer walls, for which it has no room
     if rim:
         building.fill_edge(wall)
-    most = 22 + rng.below(20) + size // (90 + rng.below(120))
+    most = 22 + rng.below(20) + size // (90 + rng.below(120))  # cells of a room
     places = [
         _lay_out_room(board, cells)
         for area in _lead_passages(board, (rim, rim, height - rim, width - rim))
@@ -288,12 +289,12 @@ def _lead_passages(board: WorldBoard, area: Area) -> list[Area]:
         if min(high, wide) < 15 or high * wide < 420 + rng.below(500):
             rooms.append(area)
             continue
-        broad, upright = 2 + rng.below(2), wide > high
-        first = (left if upright else top) + (wide if upright else high) * (35 + rng.below(31)) // 100
-        last = first + broad + 1
-        areas += areas_beside_strip(area, upright, first, last + 1)
-        for line in (first, last):
-            _fill_area(board, (top, line, bottom, line + 1) if upright else (line, left, line + 1, right), wall)
+        passage_width, is_upright = 2 + rng.below(2), wide > high
+        first_wall = (left if is_upright else top) + (wide if is_upright else high) * (35 + rng.below(31)) // 100
+        second_wall = first_wall + passage_width + 1
+        areas += areas_beside_strip(area, is_upright, first_wall, second_wall + 1)
+        for line in (first_wall, second_wall):
+            _fill_area(board, (top, line, bottom, line + 1) if is_upright else (line, left, line + 1, right), wall)
     return rooms
 
 
@@ -315,21 +316,21 @@ def _lay_out_room(board: WorldBoard, cells: list[int]) -> NamedLocation:
     }[style]
     for cell in cells:
         row, column = divmod(cell, width)
-        inside = top < row < bottom and left < column < right
-        if style in ("bare", "floor") or (
-            inside and (style != "pillars" or (row - top) % 2 + (column - left) % 2 == 2)
-        ):
+        is_inside = top < row < bottom and left < column < right
+        is_pillar = (row - top) % 2 == (column - left) % 2 == 1
+        if style in ("bare", "floor") or (is_inside and (style != "pillars" or is_pillar)):
             board.cells[cell] = kind
     return NamedLocation("room", cells, cells[0], indoor=True)
 
 
 def _add_doors(board: WorldBoard, count: int) -> None:
-    """Break up to `count` further doors, so that there is more than one way."""
+    """Break up to `count` further doors into walls between walkable cells, so that there is more than one way."""
     rng, width, palette = board.rng, board.width, board.palette
     walkable, walls = palette.walkable, palette.roles["wall"]
     for _ in range(count * 8):
         cell = (1 + rng.below(board.height - 2)) * width + 1 + rng.below(width - 2)
         up, right, down, left = (walkable[board.cells[cell + step]] for step in (-width, 1, width, -1))
+        # The wall goes on to two opposite sides, and one can walk on the other two.
         if board.cells[cell] in walls and (up, left) == (down, right) and up != left:
             board.cells[cell] = palette.first_kind("door")
             count -= 1

@@ -20,32 +20,32 @@ from waybench.envs.tilemap.worlds._buildings import build_house, build_ruin, bui
 from waybench.envs.tilemap.worlds._tiles import Biome
 
 _TRIES = 25  # to find room for one place
-_SMALL, _LARGE = 280, 8000  # cells: few waters, and more ridges and rivers
-_SLOPE = 100_000  # of the ground towards the sea, in units of the noise
-_PER_PLACE = 190  # cells on a small map; on a large one places are farther apart
+_SMALL, _LARGE = 280, 8000  # cells: maps with few waters; maps with twice as many ridges and rivers
+_SLOPE = 100_000  # of the ground towards the sea, over the whole map, in units of the noise
+_CELLS_PER_PLACE = 190  # on a small map; on a large map places are farther apart
 
 
 def dig_cave(frame: BoardArea) -> list[NamedLocation]:
     """Dig a cave: a rock with a winding passage into it."""
     board, rng = frame.board, frame.board.rng
-    rock, inside = board.palette.first_kind("cliff"), board.rng.choice(board.palette.roles["floor"])
+    rock, floor = board.palette.first_kind("cliff"), board.rng.choice(board.palette.roles["floor"])
     high, wide = frame.height, frame.width
     for row, column in product(range(high), range(wide)):
         if frame.roundness(row, column, front=False) < 100:
             frame.put_tile(row, column, rock)
     mouth = wide // 2 + rng.below(3) - 1
-    row, column, dug = high - 1, mouth, dict[int, None]()
-    for _ in range(high * wide):
-        frame.put_tile(row, column, inside)
-        dug[frame.cell(row, column)] = None
+    row, column, dug_cells = high - 1, mouth, dict[int, None]()  # in the order in which they are dug
+    for _ in range(high * wide):  # a random walk that goes in more often than out
+        frame.put_tile(row, column, floor)
+        dug_cells[frame.cell(row, column)] = None
         down, right = rng.choice(((-1, 0), (-1, 0), (0, 1), (0, -1), (0, 1), (0, -1), (1, 0)))
         if 1 <= row + down <= high - 2 and 2 <= column + right <= wide - 3:
             row, column = row + down, column + right
-        if len(dug) * 3 > high * wide:
+        if len(dug_cells) * 3 > high * wide:
             break
     frame.claim()
-    deep = list(dug)
-    return [NamedLocation("cave", deep[len(deep) // 2 :], frame.cell(high, mouth), indoor=True)]
+    deep_cells = list(dug_cells)[len(dug_cells) // 2 :]
+    return [NamedLocation("cave", deep_cells, frame.cell(high, mouth), indoor=True)]
 
 
 def pitch_camp(frame: BoardArea) -> list[NamedLocation]:
@@ -70,30 +70,30 @@ def set_up_circle(frame: BoardArea) -> list[NamedLocation]:
     high, wide = frame.height, frame.width
     inner: list[int] = []
     for row, column in product(range(high), range(wide)):
-        far = frame.roundness(row, column)
-        if far < 36:
+        roundness = frame.roundness(row, column)
+        if roundness < 36:
             inner.append(frame.cell(row, column))
-        elif far < 121 and (row + column) % 2 == 0:
+        elif roundness < 121 and (row + column) % 2 == 0:
             frame.put_tile(row, column, stone)
     frame.claim()
     return [NamedLocation("circle", inner, frame.cell(high, wide // 2))]
 
 
 def plant_orchard(frame: BoardArea) -> list[NamedLocation]:
-    """Plant rows behind a fence, each with one way past it."""
+    """Plant rows of trees or crops behind a fence, each with a gap, in turns on the left and on the right."""
     board, rng, roles = frame.board, frame.board.rng, frame.board.palette.roles
     fence, crop = roles["cliff"][0], rng.choice(roles["solid"])
     patch = rng.choice(roles.get("patch") or roles["ground"])
     frame.fill(patch)
     frame.fill_edge(fence)
     high, wide = frame.height, frame.width
-    side = rng.below(2)
+    gap_is_left = rng.below(2)
     for row in range(2, high - 2, 2):
         for column in range(1, wide - 1):
             frame.put_tile(row, column, crop)
-        gap = 1 + rng.below(2) if side else wide - 2 - rng.below(2)
+        gap = 1 + rng.below(2) if gap_is_left else wide - 2 - rng.below(2)
         frame.put_tile(row, gap, patch)
-        side = 1 - side
+        gap_is_left = not gap_is_left
     gate = 1 + rng.below(wide - 2)
     frame.put_tile(high - 1, gate, roles["door"][0])
     frame.put_tile(high - 2, gate, patch)
@@ -103,17 +103,17 @@ def plant_orchard(frame: BoardArea) -> list[NamedLocation]:
 
 
 def plant_grove(frame: BoardArea) -> list[NamedLocation]:
-    """Let trees close around a clearing, with one way in."""
+    """Plant trees around a clearing, with one path into it."""
     board, roles = frame.board, frame.board.palette.roles
     high, wide = frame.height, frame.width
     patch, tree = board.rng.choice(roles.get("patch") or roles["ground"]), roles["solid"][0]
     inner: list[int] = []
     for row, column in product(range(high), range(wide)):
-        far = frame.roundness(row, column)
-        if far < 30:
+        roundness = frame.roundness(row, column)
+        if roundness < 30:
             frame.put_tile(row, column, patch)
             inner.append(frame.cell(row, column))
-        elif far < 115:
+        elif roundness < 115:
             frame.put_tile(row, column, tree)
     middle = wide // 2
     for row in range(high // 2, high):
@@ -149,9 +149,9 @@ def lay_out_garden(frame: BoardArea) -> list[NamedLocation]:
     beds = rng.choice(patches), rng.choice(patches)
     cells: list[int] = []
     for row, column in product(range(1, high - 1), range(1, wide - 1)):
-        middle = 3 <= row < high - 3 and 3 <= column < wide - 3
-        frame.put_tile(row, column, roles["water"][0] if middle else beds[(row + column) % 2])
-        if not middle:
+        is_pond = 3 <= row < high - 3 and 3 <= column < wide - 3
+        frame.put_tile(row, column, roles["water"][0] if is_pond else beds[(row + column) % 2])
+        if not is_pond:
             cells.append(frame.cell(row, column))
     frame.fill_edge(roles["solid"][-1])
     gate = 1 + rng.below(wide - 2)
@@ -160,7 +160,7 @@ def lay_out_garden(frame: BoardArea) -> list[NamedLocation]:
     return [NamedLocation("garden", cells, frame.cell(high, gate))]
 
 
-# Kind -> (least height and width, greatest height and width, how it is built).
+# Kind of place -> (least height and width, greatest height and width, the function that builds it).
 SITES: dict[str, tuple[tuple[int, int], tuple[int, int], Callable[[BoardArea], list[NamedLocation]]]] = {
     "camp": ((4, 5), (6, 8), pitch_camp),
     "cave": ((6, 7), (9, 12), dig_cave),
@@ -180,17 +180,18 @@ SITES: dict[str, tuple[tuple[int, int], tuple[int, int], Callable[[BoardArea], l
 
 def lay_out_country(board: WorldBoard, biome: Biome) -> list[NamedLocation]:
     """Lay out open country on an empty board; return its places."""
-    pitch = max(3, min(11, 2 + board.height // 5) * biome.grain // 10)
+    pitch = max(3, min(11, 2 + board.height // 5) * biome.grain // 10)  # cells: the size of woods and lakes
+    is_small, factor = len(board.cells) < _SMALL, 1 + len(board.cells) // _LARGE
     _plant_woods(board, biome, pitch)
-    for _ in range(biome.ridges * (1 + len(board.cells) // _LARGE)):
+    for _ in range(biome.ridges * factor):
         if board.rng.below(3):
             _raise_ridge(board, pitch)
-    rivers = sum(board.rng.below(3) > 0 for _ in range(biome.rivers * (1 + len(board.cells) // _LARGE)))
-    if len(board.cells) < _SMALL:  # no room for both lakes and rivers
-        rivers = min(rivers, board.rng.below(2))
-    if not rivers or len(board.cells) >= _SMALL or biome.shore != "lakes":
+    river_count = sum(board.rng.below(3) > 0 for _ in range(biome.rivers * factor))
+    if is_small:
+        river_count = min(river_count, board.rng.below(2))
+    if not river_count or not is_small or biome.shore != "lakes":  # a small map has no room for rivers and lakes
         _fill_waters(board, biome, pitch)
-    for _ in range(rivers):
+    for _ in range(river_count):
         _dig_river(board)
     sites = _build_sites(board, biome)
     _connect_by_roads(board, [locations[0].door for locations in sites])
@@ -203,7 +204,8 @@ def _board_noise(board: WorldBoard, pitch: int) -> Values:
 
 def _draw_between(board: WorldBoard, bounds: tuple[int, int]) -> int:
     """Return a random whole number between two bounds, both included."""
-    return bounds[0] + board.rng.below(bounds[1] - bounds[0] + 1)
+    low, high = bounds
+    return low + board.rng.below(high - low + 1)
 
 
 def _plant_woods(board: WorldBoard, biome: Biome, pitch: int) -> None:
@@ -211,127 +213,127 @@ def _plant_woods(board: WorldBoard, biome: Biome, pitch: int) -> None:
     rng, trees = board.rng, board.palette.roles["solid"]
     coarse, fine = _board_noise(board, pitch), _board_noise(board, max(2, pitch // 2))
     values = 2 * coarse + fine
-    wooded = values >= top_share_threshold(values, _draw_between(board, biome.woods))
-    regions = _board_noise(board, pitch)[wooded] * len(trees) // NOISE_VALUES
-    for cell, region in zip(np.flatnonzero(wooded).tolist(), regions.tolist(), strict=True):
-        species = region if rng.below(7) else rng.below(len(trees))
-        board.cells[cell] = trees[species]
+    is_wood = values >= top_share_threshold(values, _draw_between(board, biome.woods))
+    species_of_regions = _board_noise(board, pitch)[is_wood] * len(trees) // NOISE_VALUES
+    for cell, species in zip(np.flatnonzero(is_wood).tolist(), species_of_regions.tolist(), strict=True):
+        board.cells[cell] = trees[species if rng.below(7) else rng.below(len(trees))]  # one of seven is a stray
 
 
 def _raise_ridge(board: WorldBoard, pitch: int) -> None:
-    """Raise a line of cliffs, with gaps."""
-    lines, cuts = _board_noise(board, pitch * 2), _board_noise(board, pitch * 2)
-    gaps = board.contour_cells(cuts, top_share_threshold(cuts, 50))  # where the line crosses another one
-    ridge = board.contour_cells(lines, top_share_threshold(lines, 30 + board.rng.below(40)))
+    """Raise a line of cliffs, a contour of random noise, with gaps where it crosses a contour of other noise."""
+    heights, other_heights = _board_noise(board, pitch * 2), _board_noise(board, pitch * 2)
+    gaps = board.contour_cells(other_heights, top_share_threshold(other_heights, 50))
+    ridge = board.contour_cells(heights, top_share_threshold(heights, 30 + board.rng.below(40)))
     board.paint(ridge & ~board.neighbours_of_cells(gaps) & ~gaps, board.palette.first_kind("cliff"))
 
 
 def _fill_waters(board: WorldBoard, biome: Biome, pitch: int) -> None:
     """Fill lakes, or the sea on one side, and give them a shore."""
     width, height, palette = board.width, board.height, board.palette
-    values, side = _board_noise(board, pitch), board.rng.below(4)
+    values, side = _board_noise(board, pitch), board.rng.below(4)  # of the sea: below, right, above or left
     if biome.shore == "sea":
         length = (height, width)[side % 2]
-        ahead = np.arange(length) * _SLOPE // length
-        far = _SLOPE - ahead if side >= 2 else ahead
-        values = values + (np.tile(far, height) if side % 2 else np.repeat(far, width))
+        rise = np.arange(length) * _SLOPE // length
+        slope = _SLOPE - rise if side >= 2 else rise
+        values = values + (np.tile(slope, height) if side % 2 else np.repeat(slope, width))
     water = cells_of_mask(values >= top_share_threshold(values, _draw_between(board, biome.water)))
     board.paint(water, palette.first_kind("water"))
-    reach = board.neighbours_of_cells(water)
-    if biome.shore == "sea" and height > 15:
-        reach |= board.neighbours_of_cells(reach)
-    board.paint(reach & ~water & board.cells_of_kinds([palette.first_kind("ground")]), palette.first_kind("shore"))
+    shore = board.neighbours_of_cells(water)
+    if biome.shore == "sea" and height > 15:  # a beach two cells wide
+        shore |= board.neighbours_of_cells(shore)
+    board.paint(shore & ~water & board.cells_of_kinds([palette.first_kind("ground")]), palette.first_kind("shore"))
 
 
 def _dig_river(board: WorldBoard) -> None:
     """Dig a river from top to bottom or, less often, from side to side, or into another river."""
     rng, width, height = board.rng, board.width, board.height
-    kind, lake = board.palette.first_kind("river"), board.palette.first_kind("water")
-    down = rng.below(3) > 0
-    length, across = (height, width) if down else (width, height)
-    broad = 1 + (across >= 40) * rng.below(2) + (across >= 90) * rng.below(2)
+    river, lake = board.palette.first_kind("river"), board.palette.first_kind("water")
+    runs_down = rng.below(3) > 0
+    length, breadth = (height, width) if runs_down else (width, height)  # of the map, along and across the river
+    river_width = 1 + (breadth >= 40) * rng.below(2) + (breadth >= 90) * rng.below(2)
     bends: list[int] = smooth_noise(rng, length, 1, max(3, length // 4)).tolist()
-    swing = min(across, length) // 2
-    start = across // 5 + rng.below(max(1, across * 3 // 5)) - swing // 2
-    before = None
+    swing = min(breadth, length) // 2
+    start = breadth // 5 + rng.below(max(1, breadth * 3 // 5)) - swing // 2
+    last_bank = None
     for step, bend in enumerate(bends):
-        at = max(1, min(across - 1 - broad, start + bend * swing // NOISE_VALUES))
-        low, high = (at, at) if before is None else (min(at, before), max(at, before))
-        cells = [step * width + side if down else side * width + step for side in range(low, high + broad)]
-        if step > 4 and kind in (board.cells[cell] for cell in cells):
+        bank = max(1, min(breadth - 1 - river_width, start + bend * swing // NOISE_VALUES))
+        low, high = (bank, bank) if last_bank is None else (min(bank, last_bank), max(bank, last_bank))  # connected
+        cells = [step * width + side if runs_down else side * width + step for side in range(low, high + river_width)]
+        if step > 4 and river in (board.cells[cell] for cell in cells):
             break  # it has reached another river, and is one of its arms
         for cell in cells:
             if board.cells[cell] != lake:
-                board.cells[cell] = kind
-        before = at
+                board.cells[cell] = river
+        last_bank = bank
 
 
 def _build_sites(board: WorldBoard, biome: Biome) -> list[list[NamedLocation]]:
     """Build places apart from each other wherever there is room; return them by site."""
     rng, size = board.rng, board.width * board.height
-    site_count = 1 + size // (_PER_PLACE + size // 60)
+    site_count = 1 + size // (_CELLS_PER_PLACE + size // 60)
     site_count += rng.below(1 + site_count // 3)
-    kinds, locations = list(biome.sites), list[list[NamedLocation]]()
-    wet = board.cells_of_kinds(_water_kinds(board))
+    sites, water = list[list[NamedLocation]](), board.cells_of_kinds(_water_kinds(board))
     for _ in range(site_count):
-        kind = rng.choice(kinds)
+        kind = rng.choice(biome.sites)
         least, most, build = SITES[kind]
-        high, wide = (low + rng.below(top - low + 1) for low, top in zip(least, most, strict=True))
-        turn = rng.below(8) if kind != "village" else rng.below(4)
+        height, width = (low + rng.below(high - low + 1) for low, high in zip(least, most, strict=True))
+        turn = rng.below(8) if kind != "village" else rng.below(4)  # a village's street runs from left to right
         if turn & 4:
-            high, wide = wide, high
-        if (high + 2) * (wide + 2) > size * 2 // 3 or high + 2 > board.height or wide + 2 > board.width:
-            (high, wide), build, turn = (4, 4 + rng.below(2)), SITES["cottage"][2], turn & 3
-        # The first place has to be: if need be the land is drained.
-        spot = _free_spot(board, wet, (high, wide)) or (None if locations else _free_spot(board, 0, (high, wide)))
-        if spot is not None:
-            _clear_ground(board, spot, (high, wide))
-            locations.append(build(BoardArea(board, *spot, (high, wide), turn)))
-    return locations
+            height, width = width, height
+        # Where the map is too small for this place, there is a cottage.
+        if (height + 2) * (width + 2) > size * 2 // 3 or height + 2 > board.height or width + 2 > board.width:
+            (height, width), build, turn = (4, 4 + rng.below(2)), SITES["cottage"][2], turn & 3
+        corner = _free_corner(board, water, height, width)
+        if corner is None and not sites:  # a map has at least one place: if need be, the land is drained
+            corner = _free_corner(board, 0, height, width)
+        if corner is not None:
+            _clear_ground(board, corner, height, width)
+            sites.append(build(BoardArea(board, *corner, (height, width), turn)))
+    return sites
 
 
-def _free_spot(board: WorldBoard, wet: int, size: tuple[int, int]) -> tuple[int, int] | None:
-    """Return top and left of a random spot of a size that is dry and free; None if tries find none."""
-    rng, width, claimed = board.rng, board.width, board.claimed_cells()
-    high, wide = size
-    lot, yard = board.rectangle_cells(high, wide), board.rectangle_cells(high + 2, wide + 2)
+def _free_corner(board: WorldBoard, water: int, height: int, width: int) -> tuple[int, int] | None:
+    """Return top and left of a random free rectangle without water in and around it; None if 25 tries find none."""
+    rng, claimed = board.rng, board.claimed_cells()
+    inside, with_margin = board.rectangle_cells(height, width), board.rectangle_cells(height + 2, width + 2)
     for _ in range(_TRIES):
-        top, left = 1 + rng.below(board.height - high - 1), 1 + rng.below(width - wide - 1)
-        start = top * width + left
-        if not (claimed >> start & lot or wet >> start - width - 1 & yard):
+        top, left = 1 + rng.below(board.height - height - 1), 1 + rng.below(board.width - width - 1)
+        start = top * board.width + left
+        if not (claimed >> start & inside or water >> start - board.width - 1 & with_margin):
             return top, left
     return None
 
 
-def _clear_ground(board: WorldBoard, spot: tuple[int, int], size: tuple[int, int]) -> None:
-    """Turn a spot and the cells around it into ground."""
-    ground, width = board.palette.first_kind("ground"), board.width
-    for row in range(spot[0] - 1, spot[0] + size[0] + 1):
-        start = row * width + spot[1] - 1
-        board.cells[start : start + size[1] + 2] = bytes([ground]) * (size[1] + 2)
+def _clear_ground(board: WorldBoard, corner: tuple[int, int], height: int, width: int) -> None:
+    """Turn a rectangle, given by top and left, and the cells around it into ground."""
+    ground, (top, left) = board.palette.first_kind("ground"), corner
+    for row in range(top - 1, top + height + 1):
+        start = row * board.width + left - 1
+        board.cells[start : start + width + 2] = bytes([ground]) * (width + 2)
 
 
-def _connect_by_roads(board: WorldBoard, ends: list[int]) -> None:
-    """Lay roads between places, each to the nearest of those before it, and a few that lead on or off the map."""
+def _connect_by_roads(board: WorldBoard, doors: list[int]) -> None:
+    """Lay a road from each door to the nearest door before it, a few more between doors, and a few off the map."""
     rng, width, height = board.rng, board.width, board.height
     buildings, values = board.building_cells(), _board_noise(board, 3)
     rough = cells_of_mask(values >= top_share_threshold(values, 45))
 
-    def steps_between(cell: int, other: int) -> int:
+    def distance(cell: int, other: int) -> int:
         return abs(cell // width - other // width) + abs(cell % width - other % width)
 
-    pairs = [(end, min(ends[:i], key=lambda other: steps_between(end, other))) for i, end in enumerate(ends) if i]
-    pairs += [(rng.choice(ends), rng.choice(ends)) for _ in range(len(ends) // 4)]
-    for _ in range(1 + len(ends) // 8 if ends else 0):
-        far = rng.below(2)
-        rim = rng.below(width) + far * (height - 1) * width, rng.below(height) * width + far * (width - 1)
-        pairs.append((rng.choice(ends), rng.choice(rim)))
+    pairs = [(door, min(doors[:i], key=lambda other: distance(door, other))) for i, door in enumerate(doors) if i]
+    pairs += [(rng.choice(doors), rng.choice(doors)) for _ in range(len(doors) // 4)]
+    for _ in range(1 + len(doors) // 8 if doors else 0):
+        is_far_side = rng.below(2)  # below or on the right
+        row_edge_cell = rng.below(width) + is_far_side * (height - 1) * width
+        column_edge_cell = rng.below(height) * width + is_far_side * (width - 1)
+        pairs.append((rng.choice(doors), rng.choice((row_edge_cell, column_edge_cell))))
     for start, goal in pairs:
         _lay_road(board, board.route(start, 1 << goal, _road_costs(board, buildings, rough)))
 
 
 def _road_costs(board: WorldBoard, buildings: int, rough: int) -> list[tuple[int, int]]:
-    """Return (cells, cost) for `WorldBoard.route`: no road enters `buildings`, and `rough` cells cost more."""
+    """Return (cells, cost) for `WorldBoard.route`: roads avoid rough land, woods and, most, waters; no buildings."""
     roles = board.palette.roles
     roads = board.cells_of_kinds([roles["road"][0], roles["bridge"][0]]) & ~buildings
     land = board.walkable_cells() & ~roads & ~buildings
@@ -341,13 +343,13 @@ def _road_costs(board: WorldBoard, buildings: int, rough: int) -> list[tuple[int
 
 
 def _water_kinds(board: WorldBoard) -> set[int]:
-    """Return the kinds of water, without those for which a solid tile stands in."""
+    """Return the kinds of water; none if the palette uses a solid tile for water."""
     roles = board.palette.roles
     return {roles["water"][0], roles["river"][0]} - set(roles["solid"])
 
 
 def _lay_road(board: WorldBoard, path: list[int]) -> None:
-    """Make cells a road, with bridges over water."""
+    """Make the cells of a path a road, with bridges over water."""
     palette, waters = board.palette, _water_kinds(board)
     bridge = palette.first_kind("bridge")
     for cell in path:

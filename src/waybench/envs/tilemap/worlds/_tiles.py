@@ -22,19 +22,19 @@ class Biome:
     Attributes:
         plan: How it is laid out: "wild", "town" or "halls".
         main: Role of a tile that the layout relies on -> its name.
-        patches: Further ground.
-        masses: Further solid tiles that fill areas, as trees fill a wood.
-        walls: Further walls of buildings.
-        floors: Further floors of buildings.
-        deco: Solid things that stand about.
-        sites: Kinds of places that it has, the frequent ones more than once.
+        patches: Names of further ground.
+        masses: Names of further solid tiles that fill areas, as trees fill a wood.
+        walls: Names of further walls of buildings.
+        floors: Names of further floors of buildings.
+        deco: Names of solid things that stand about.
+        sites: Kinds of places, the frequent kinds more than once.
         age: "old" or "new"; it decides furniture, objects, people and names of rooms.
         water: Least and greatest share of lakes and sea, per cent.
         woods: Least and greatest share of the main solid tile, per cent.
-        ridges: Number of lines of cliffs or the like, at most; on the largest maps there are up to three times as many.
-        rivers: Number of rivers, at most; on the largest maps there are up to three times as many.
+        ridges: Most lines of cliffs or the like; up to three times as many on the largest maps.
+        rivers: Most rivers; up to three times as many on the largest maps.
         shore: "lakes", "sea" (on one side) or "isles".
-        grain: Size of its areas, in tenths of the usual.
+        grain: Size of woods, lakes and the like, in tenths of the usual size.
     """
 
     plan: str
@@ -57,13 +57,13 @@ class Biome:
 _DATA = read_toml(__file__, "biomes.toml")
 BIOMES = {name: Biome(**biome) for name, biome in _DATA["biomes"].items()}
 
-# What a plan cannot do without, first things first; a small alphabet has the first few of them.
-_LADDERS = {
+# The roles that a plan needs, the most important first; a palette of few kinds has the first few of them.
+_ROLES_BY_IMPORTANCE = {
     "wild": "ground solid wall road water floor bridge door cliff shore river",
     "town": "ground wall road solid floor door water bridge shore cliff",
     "halls": "ground wall door solid water bridge road floor shore cliff",
 }
-# What stands for a role that a small alphabet leaves out.
+# The role whose kinds are used for a role that a palette of few kinds leaves out.
 _STAND_INS = {
     "bridge": "road",
     "cliff": "solid",
@@ -75,7 +75,7 @@ _STAND_INS = {
     "solid": "wall",
     "water": "solid",
 }
-# How often each role is drawn for the rest of an alphabet.
+# How often each role is drawn for further kinds of a palette.
 _SHARES = (
     *("thing",) * 3,
     *("fixture", "person", "furniture", "deco", "solid") * 2,
@@ -85,7 +85,7 @@ _SHARES = (
 
 
 class Kind(NamedTuple):
-    """One kind of tile: its name, and what it is for."""
+    """One kind of tile: its name, and its role on the map."""
 
     name: str
     role: str
@@ -96,7 +96,7 @@ class Kind(NamedTuple):
         return self.role not in SOLID_ROLES
 
 
-_kind = lru_cache(maxsize=1024)(Kind)  # the same kinds come again and again
+_cached_kind = lru_cache(maxsize=1024)(Kind)  # the same kinds come again and again
 
 
 @dataclass(slots=True)
@@ -104,10 +104,10 @@ class Palette:
     """The kinds of tiles of one world.
 
     Attributes:
-        kinds: All of them; a kind's number is its place here. The first two are the player and the antagonist.
-        roles: The numbers of the kinds that serve each role; a role that the alphabet has no room for borrows them.
-        spare: Kinds that replace others which the map turned out to have no place for.
-        walkable: By kind, 1 if it can be walked on; 0 for numbers of no kind, too.
+        kinds: All kinds; a kind's number is its index. The first two are the player and the antagonist.
+        roles: Role -> the numbers of its kinds; a role without kinds of its own has those of another role.
+        spare: Kinds that replace others for which the map has no place.
+        walkable: Number of a kind -> 1 if it can be walked on; 0 for unused numbers, too.
     """
 
     kinds: list[Kind]
@@ -132,16 +132,15 @@ class Palette:
 def draw_palette(biome: Biome, size: int, hero: str, foe: str, rng: Stream) -> Palette:
     """Draw a palette of `size` kinds of tiles, at least 7, the player and the antagonist included."""
     palette = Palette([Kind(hero, "hero"), Kind(foe, "foe")], {}, [])
-    ladder = _LADDERS[biome.plan].split()
-    roles = ladder[: 5 + max(0, size - 7) * 2 // 3]  # the rest of a small alphabet is not all for the plan
-    for role in roles:
+    plan_roles = _ROLES_BY_IMPORTANCE[biome.plan].split()
+    for role in plan_roles[: 5 + max(0, size - 7) * 2 // 3]:  # a third of the kinds beyond seven is for variety
         palette.add_kind(Kind(biome.main[role], role))
     extras = _draw_extra_kinds(biome, rng)
-    room = size - len(palette.kinds)
-    for kind in extras[:room]:
+    extra_count = size - len(palette.kinds)
+    for kind in extras[:extra_count]:
         palette.add_kind(kind)
-    palette.spare = extras[room:]
-    for role in [*ladder, "river"]:
+    palette.spare = extras[extra_count:]
+    for role in [*plan_roles, "river"]:
         chosen_role = role
         while chosen_role not in palette.roles:
             chosen_role = _STAND_INS[chosen_role]
@@ -165,34 +164,35 @@ def _draw_extra_kinds(biome: Biome, rng: Stream) -> list[Kind]:
         rng.shuffle(pool)
     extras: list[Kind] = []
     while any(pools.values()):
-        turn = list(_SHARES)
-        rng.shuffle(turn)
-        extras += [_kind(pools[role].pop(), role) for role in turn if pools[role]]
+        roles = list(_SHARES)
+        rng.shuffle(roles)
+        extras += [_cached_kind(pools[role].pop(), role) for role in roles if pools[role]]
     return extras
 
 
 def draw_signs(kinds: list[Kind], rng: Stream) -> list[str]:
     """Return a character for each kind of tile.
 
-    The first two, the player and the antagonist, are "@" and "#". People are symbols as long as there are any; the
-    other characters are letters and digits, either after the names or in their order.
+    The first two, the player and the antagonist, are "@" and "#". People are symbols as long as there are any; all
+    other kinds are letters and digits, in half of the worlds by their names, otherwise in alphabetical order.
     """
-    order = rng.choice(("", "", _LETTERS, _LETTERS[26:52] + _LETTERS[:26] + _LETTERS[52:]))
-    free, symbols, signs = dict.fromkeys(order or _LETTERS), list(_SYMBOLS), ["@", "#"]
+    upper_case_first = _LETTERS[26:52] + _LETTERS[:26] + _LETTERS[52:]
+    order = rng.choice(("", "", _LETTERS, upper_case_first))  # "" for letters by name
+    unused, symbols, signs = dict.fromkeys(order or _LETTERS), list(_SYMBOLS), ["@", "#"]
     for kind in kinds[2:]:
-        if (kind.role == "person" and symbols) or not free:
+        if (kind.role == "person" and symbols) or not unused:
             signs.append(symbols.pop(0))
             continue
         candidates = "" if order else _letters_of_name(kind.name)
-        sign = next((letter for letter in candidates if letter in free), next(iter(free)))
-        del free[sign]
+        sign = next((letter for letter in candidates if letter in unused), next(iter(unused)))
+        del unused[sign]
         signs.append(sign)
     return signs
 
 
 @lru_cache(maxsize=1024)
 def _letters_of_name(name: str) -> str:
-    """Return the letters that can stand for a tile of this name, the best first."""
+    """Return the letters for a tile of this name, the best first: initials, then all other letters."""
     initials = [word[0].lower() + word[0].upper() for word in name.split()]
     return "".join(initials) + name.lower()
 
@@ -209,7 +209,7 @@ _STORY: Mapping[str, tuple[str, ...]] = _WORDS["story"]
 
 
 class Words:
-    """Names and texts of one world; nothing is named twice."""
+    """Names and texts of one world; no name is used twice."""
 
     def __init__(self, biome: str, age: str, rng: Stream) -> None:
         self._biome, self._age, self._rng = biome, age, rng
@@ -223,9 +223,10 @@ class Words:
         return template
 
     def name_place(self, kind: str) -> str:
-        """Return a new name for a place of a kind, or for "region DIRECTION", such as "in the Lonely Tower"."""
+        """Return a new name for a place of a kind, such as "in the Lonely Tower"; "region DIRECTION" has one name."""
         if kind.startswith("region "):
-            return _WORDS["countries"][self._biome][0].format(kind.removeprefix("region "))
+            region_template, _ = _WORDS["countries"][self._biome]
+            return region_template.format(kind.removeprefix("region "))
         templates = _WORDS["places"][f"{self._age} room" if kind == "room" else kind]
         while (name := self._fill_slots(self._rng.choice(templates))) in self._used_names:
             pass
@@ -233,12 +234,12 @@ class Words:
         return name
 
     def name_objective(self, role: str, tile: str, place: str) -> str:
-        """Return a new name for an objective in a place; with a role, about a tile of that role and name."""
-        # Of tasks about a place alone there are more than objectives.
+        """Return a new name for an objective in a named place; with a role, about a tile of this role and name."""
+        # There are more tasks about a place alone than objectives, so that a name is always found.
         for tasks in (_WORDS["tasks"][role or "place"], _WORDS["tasks"]["place"]):
             templates = list(tasks)
             self._rng.shuffle(templates)
-            for task in sorted(templates, key=lambda task: task in self._used_names):
+            for task in sorted(templates, key=lambda task: task in self._used_names):  # unused tasks first
                 name = f"{task.format(tile)} {place}"
                 if name not in self._used_names:
                     self._used_names |= {task, name}
@@ -263,8 +264,8 @@ class Words:
         tasks = [name[0].lower() + name[1:] for name in objectives]
         links, per_sentence = _STORY["links"], 1 if len(tasks) <= 5 else 2
         for number, first in enumerate(range(0, len(tasks), per_sentence)):
-            last = first + per_sentence >= len(tasks)
-            link = "First" if not number else "Last of all" if last else links[(number - 1) % len(links)]
+            is_last = first + per_sentence >= len(tasks)
+            link = "First" if not number else "Last of all" if is_last else links[(number - 1) % len(links)]
             sentences.append(f"{link}, {hero} has to {', and then to '.join(tasks[first : first + per_sentence])}.")
         sentences += [rng.choice(_STORY["warnings"]).format(**slots), rng.choice(_STORY["endings"]).format(**slots)]
         return " ".join(sentences)
