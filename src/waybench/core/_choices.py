@@ -26,9 +26,9 @@ _KEYS = ("up", "down", "left", "right", "space")
 def index_of_named_action(reply: str, actions: Sequence[str], texts: Texts = _ENGLISH) -> int | Invalid:
     """Return the index in `actions` of the one action that a reply names, or why there is none.
 
-    A name has to stand by itself, whatever marks are around it; case, width, blanks, typography and a period at its
-    end do not matter. No other action may be named; the same one may be, several times. Of names that are part of each
-    other the longer one is meant.
+    A name must not be part of a longer word; marks may stand around it. Case, width, blanks, typography and a period at
+    the end of the name do not matter. The reply may repeat the action's name, but must not name another action. Where a
+    name contains another action's name, only the longer one counts.
 
     The reply is without its reasoning; reasons are in the language of `texts`.
     """
@@ -43,37 +43,35 @@ def index_of_named_action(reply: str, actions: Sequence[str], texts: Texts = _EN
 
 
 class _ActionNames:
-    """The names of actions, which it finds in a text."""
+    """Finds the names of actions in a text."""
 
     def __init__(self, actions: Sequence[str]) -> None:
-        self._numbers = {normalize_name(name).removesuffix("."): number for number, name in enumerate(actions)}
-        names = sorted(self._numbers, key=len, reverse=True)
+        self._index_of = {normalize_name(name).removesuffix("."): index for index, name in enumerate(actions)}
+        names = sorted(self._index_of, key=len, reverse=True)
         # A pattern that begins with letters is searched for several times as fast as one that begins with an assertion.
         self._patterns = {
             name: re.compile(rf"{re.escape(name)}(?<![^\W_]{re.escape(name)})(?![^\W_])") for name in names
         }
-        self._any = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, names))})(?![^\W_])")
-        few = len(names) <= _MOST_SINGLE_PATTERNS
-        self._are_separate = few and not any(_names_can_overlap(*pair) for pair in permutations(names, 2))
+        self._any_name = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, names))})(?![^\W_])")
+        are_few = len(names) <= _MOST_SINGLE_PATTERNS
+        self._are_separate = are_few and not any(_names_can_overlap(*pair) for pair in permutations(names, 2))
 
     def indexes_of_named_actions(self, text: str) -> set[int]:
-        """Return the indexes of the actions that a text names, at most two."""
+        """Return the indexes of the actions that a text names; of several, two may be enough."""
         if not self._are_separate:
-            return {self._numbers[name] for name in set(self._any.findall(text))}
-        here = (name for name, pattern in self._patterns.items() if name in text and pattern.search(text))
-        return {self._numbers[name] for name in islice(here, 2)}
+            return {self._index_of[name] for name in set(self._any_name.findall(text))}
+        found_names = (name for name, pattern in self._patterns.items() if name in text and pattern.search(text))
+        return {self._index_of[name] for name in islice(found_names, 2)}  # a third changes no result
 
 
 def _names_can_overlap(first: str, second: str) -> bool:
-    """Return whether occurrences of two names in a text can have characters in common.
-
-    Then the one that begins first counts, and of those that begin together the longer one.
-    """
-    for at in range(len(first)):
-        if at == 0 or not first[at - 1].isalnum():
-            short, long = sorted((first[at:], second), key=len)
-            if long.startswith(short) and not long[len(short) : len(short) + 1].isalnum():
-                return True
+    """Return whether an occurrence of a name in a text can begin within an occurrence of another one."""
+    for index in range(len(first)):
+        is_word_start = index == 0 or not first[index - 1].isalnum()
+        shorter, longer = sorted((first[index:], second), key=len)
+        is_word_end = not longer[len(shorter) : len(shorter) + 1].isalnum()
+        if is_word_start and longer.startswith(shorter) and is_word_end:
+            return True
     return False
 
 
@@ -86,7 +84,7 @@ def _action_names(actions: tuple[str, ...]) -> _ActionNames:
 class ChoiceGame(Game[I, S, str]):
     """A game without chance whose actions are names of one list, and that can only be won.
 
-    A subclass has `start`, and says what a step leads to and which states are solved. Solving it is worth 1.
+    A subclass defines `start`, `step` and `is_solved`. The reward of solving it is 1.
 
     Attributes:
         actions: The names of all actions.
@@ -150,8 +148,9 @@ class ChoiceWording(Wording[I, S, str]):
         actions: The names of all actions.
         rules: The rules, without the list of actions.
         show: State -> its text, which is the same in all languages.
-        shown: What that text is, in one lower-case word: the name of the template's field, and of the heading.
-        impossible: What the player reads after an action that is not possible; by default a general sentence.
+        shown: A noun for this text, one word in lower case ("position"): the name of its field in templates, and its
+            heading.
+        impossible: The message after an action that is not possible; by default a general sentence.
         texts: The texts in other languages than English: language -> name -> text, with the names "rules", "heading"
             (which ends with a colon), "impossible" if that is given, and "action.NAME" for each action.
 
@@ -177,11 +176,11 @@ class ChoiceWording(Wording[I, S, str]):
         self._set_texts(texts_in(ENGLISH_NAME, self.tables))
 
     def _set_texts(self, texts: Texts) -> None:
-        """Take the words of a language, with the fields of templates and the tool that are made of them."""
+        """Set the texts of a language, with the fields of templates and the tool that depend on them."""
         self.texts = texts
         self._names = tuple(texts[f"action.{action}"] for action in self._actions)
-        names = {"type": "string", "enum": list(self._names), "description": texts["tool.argument"]}
-        self._tool = ActionTool("act", texts["tool.description"], {"action": names})
+        argument = {"type": "string", "enum": list(self._names), "description": texts["tool.argument"]}
+        self._tool = ActionTool("act", texts["tool.description"], {"action": argument})
         self.rule_fields = (
             Field[I](
                 "actions", "The names of all actions, with commas between them.", lambda instance: self._action_list
@@ -214,13 +213,14 @@ class ChoiceWording(Wording[I, S, str]):
         return f"{self.texts['rules']}\n{self.texts.fill('actions.list', actions=self._action_list)}"
 
     def observe(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> str:
-        """Return why the last reply had no effect, if so, and the text of the state."""
-        return "\n".join([*filter(None, [self._mistake_text(last)]), self.texts["heading"], self._show(state)])
+        """Return why the last reply had no effect, if it had none, and the text of the state."""
+        mistake = self._mistake_text(last)
+        return "\n".join([*([mistake] if mistake else []), self.texts["heading"], self._show(state)])
 
     def parse(self, reply: str, state: S) -> str | Invalid:
-        """Read the one action that a reply names."""
-        number = index_of_named_action(reply, self._names, self.texts)
-        return number if isinstance(number, Invalid) else self._actions[number]
+        """Return the one action that a reply names, or why there is none."""
+        index = index_of_named_action(reply, self._names, self.texts)
+        return index if isinstance(index, Invalid) else self._actions[index]
 
     def render(self, action: str, state: S) -> str:
         """Return the action's name in the language."""
@@ -242,15 +242,17 @@ class ChoiceWording(Wording[I, S, str]):
 def choice_typing(actions: Sequence[str]) -> Typing[Any, str]:
     """Return the `Typing` of a game whose actions have names: what a person types, and the keys.
 
-    Up, down, left, right and space have the keys of these names, actions of one character have that key, and the
-    others are numbered.
+    The actions "up", "down", "left", "right" and "space" have the keys of these names, and actions of one character the
+    key of this character. The next nine actions have the keys 1 to 9, further ones have none.
     """
-    has_key = {action for action in actions if action in _KEYS or len(action) == 1}
-    numbers = map(str, range(1, 10))
-    keys = {action: action if action in has_key else next(numbers, "") for action in actions}
-    typed_actions = [TypedAction(action, key=keys[action]) for action in actions]
+    digits = map(str, range(1, 10))
+    key_of: dict[str, str] = {}
+    for action in actions:
+        has_own_key = action in _KEYS or len(action) == 1
+        key_of[action] = action if has_own_key else next(digits, "")
+    typed_actions = [TypedAction(action, key=key_of[action]) for action in actions]
     return Typing(
-        parse=lambda text, state: action if (action := normalize_name(text)) in keys else None,
+        parse=lambda text, state: action if (action := normalize_name(text)) in key_of else None,
         format=lambda action: (action,),
         help=f"Type one of {', '.join(actions)}.",
         actions=lambda state: typed_actions,

@@ -1,6 +1,6 @@
 """The design of a run, which the metadata of its samples declare.
 
-That is a search's settings, a ladder's levels, or the place of an item in the stream of a comparison.
+A design has a search's settings, a ladder's levels, or the position of an item in the stream of a comparison.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, cast
 
 from waybench.core._game import Json
 
-DESIGN = "waybench_search"  # where a sample's metadata have it, as JSON; the name is older than ladders' levels
-_LEVELS = "levels"  # the design of a ladder has it, and that of a search does not
-_STREAM = "stream"  # the design of a sample that a comparison plays has it
+DESIGN = "waybench_search"  # the key of the design in a sample's metadata, older than designs of ladders
+_LEVELS = "levels"  # a key of the designs of ladders, which those of searches do not have
+_STREAM = "stream"  # a key of the designs of samples that a comparison plays
 _MOST_LEVELS = 100_000  # a log may come from outside
-_MOST = 10**9  # greater than any level
+_MOST_SIZE = 10**9  # greater than any level
 
-# Parameters of tasks that say how much of an item is shown, where that is counted in tokens; the first one turns it on.
+# Parameters of tasks that say how many tokens of an item are shown; without the first one all are.
 SHOWN = ("prefix_tokens", "tokenizer")
 
 Levels = range | tuple[int, ...]
@@ -23,8 +23,8 @@ Levels = range | tuple[int, ...]
 def max_failed_levels(best_of: bool) -> int:
     """Return the number of consecutive levels without a success after which a ladder ends.
 
-    Where an environment does not count the best of several attempts (`Scoring.best_of`), one level without success is
-    more often bad luck.
+    It is 2 where an environment does not count the best of several attempts (`Scoring.best_of`): there a single level
+    without success is more often bad luck.
     """
     return 1 if best_of else 2
 
@@ -32,11 +32,11 @@ def max_failed_levels(best_of: bool) -> int:
 def has_ladder_ended(failed_levels: Sequence[bool], best_of: bool) -> bool:
     """Return whether a ladder ends after the levels played so far.
 
-    `failed_levels` says of each level, easiest first, whether all its items had a result and none a success. Nothing
-    follows from an infrastructure error, nor from an episode that does not replay.
+    `failed_levels` says of each level, easiest first, whether all its items had a result and none a success. Episodes
+    with an infrastructure error, and episodes that do not replay, have no result.
     """
-    patience = max_failed_levels(best_of)
-    return len(failed_levels) >= patience and all(failed_levels[-patience:])
+    n_failures = max_failed_levels(best_of)
+    return len(failed_levels) >= n_failures and all(failed_levels[-n_failures:])
 
 
 def ladder_design(levels: Sequence[int]) -> dict[str, Json]:
@@ -47,15 +47,18 @@ def ladder_design(levels: Sequence[int]) -> dict[str, Json]:
 
 
 def ladder_levels(design: Mapping[str, Json]) -> Levels:
-    """Return the levels of a ladder's design, rising; none for other designs or damaged ones."""
+    """Return the levels of a ladder's design, in ascending order; () for other designs or damaged ones."""
     levels: Any = design.get(_LEVELS)
     if isinstance(levels, Mapping):
-        ends = _bounded_integers([cast(Mapping[str, Any], levels).get(name) for name in ("first", "last", "step")])
-        if ends is None or ends[2] < 1 or (ends[1] - ends[0]) // ends[2] >= _MOST_LEVELS:
+        numbers = _bounded_integers([cast(Mapping[str, Any], levels).get(name) for name in ("first", "last", "step")])
+        if numbers is None:
             return ()
-        return range(ends[0], ends[1] + 1, ends[2])
-    listed = _bounded_integers(levels)
-    return () if listed is None or len(listed) > _MOST_LEVELS else tuple(sorted(set(listed)))
+        first, last, step = numbers
+        if step < 1 or (last - first) // step >= _MOST_LEVELS:
+            return ()
+        return range(first, last + 1, step)
+    level_list = _bounded_integers(levels)
+    return () if level_list is None or len(level_list) > _MOST_LEVELS else tuple(sorted(set(level_list)))
 
 
 def is_search_design(design: Mapping[str, Json]) -> bool:
@@ -64,11 +67,13 @@ def is_search_design(design: Mapping[str, Json]) -> bool:
 
 
 class StreamPosition(NamedTuple):
-    """The place of an item in the stream of items that a comparison plays until it is decided.
+    """The position of an item in the stream of items that a comparison plays until it is decided.
 
     Attributes:
-        stream: The name of the stream, which no other one has.
-        unit: The number of the unit that the item is in, from 0.
+        stream: The name of the stream, which no other stream has.
+        unit: The number of the item's unit, from 0: items are added to a comparison by units.
+        items: Number of items of a unit.
+        attempts: Number of attempts at an item.
     """
 
     stream: str
@@ -89,25 +94,26 @@ def is_stream_design(design: Mapping[str, Json]) -> bool:
 
 def stream_position(design: Mapping[str, Json]) -> StreamPosition | None:
     """Return the position that a design declares; None if it declares none, or a damaged one."""
-    place: Any = design.get(_STREAM)
-    if not isinstance(place, Mapping):
+    position: Any = design.get(_STREAM)
+    if not isinstance(position, Mapping):
         return None
-    fields = cast(Mapping[str, Any], place)
+    fields = cast(Mapping[str, Any], position)
     numbers = _bounded_integers([fields.get(name) for name in ("unit", "items", "attempts")])
-    if numbers is None or numbers[0] < 0 or min(numbers[1:]) < 1 or not isinstance(fields.get("stream"), str):
+    if numbers is None or not isinstance(fields.get("stream"), str):
         return None
-    return StreamPosition(fields["stream"], *numbers)
+    unit, items, attempts = numbers
+    return None if unit < 0 or min(items, attempts) < 1 else StreamPosition(fields["stream"], unit, items, attempts)
 
 
 def design_of_run(design: Mapping[str, Json]) -> Mapping[str, Json]:
     """Return the part of a sample's design that all samples of its run share."""
-    place = stream_position(design)
-    return design if place is None else {_STREAM: {"stream": place.stream}}
+    position = stream_position(design)
+    return design if position is None else {_STREAM: {"stream": position.stream}}
 
 
 def _bounded_integers(values: object) -> list[int] | None:
     """Return a list from outside if it has only integers below 10**9 in size; otherwise None."""
     if not isinstance(values, list):
         return None
-    listed = cast(list[Any], values)
-    return listed if all(type(value) is int and abs(value) < _MOST for value in listed) else None
+    numbers = cast(list[Any], values)
+    return numbers if all(type(number) is int and abs(number) < _MOST_SIZE for number in numbers) else None

@@ -1,8 +1,8 @@
-"""The extensions of play that waybench has, in their order, and what is known of wordings with all of them.
+"""The list of waybench's extensions of play, in their order, and functions that depend on all of them.
 
-Languages, pictures, templates, tools, prefixes, marks of reasoning and contexts are seven values of `PlayExtension`.
-Environments and episodes go through the list and know nothing else about them. Only the options of pictures are not
-among them: they are in `Playing.options`, since an environment that has pictures chooses their defaults.
+Languages, pictures, templates, tools, prefixes, marks of reasoning and contexts are seven values of `PlayExtension`,
+which environments and episodes use without knowing them. Only the options of pictures are in `Playing.options`, since
+an environment that has pictures chooses their defaults.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ THINK_TAGS_OPTION = Option(
 def _without_unused_image_options(
     environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]
 ) -> dict[str, Json]:
-    """Resolve options; those of pictures are left out where the wording has no pictures."""
+    """Resolve options, and leave out those of pictures where the wording has no pictures."""
     options = resolve_others(values)
     if options[WORDING] in IMAGE_WORDINGS:
         return options
@@ -66,8 +66,8 @@ def _play_with_think_tags(environment: AnyEnvironment, options: Mapping[str, Jso
     """Return the play with the user's marks of reasoning; None if there are none."""
     if THINK_TAGS not in options:
         return None
-    others = {name: value for name, value in options.items() if name != THINK_TAGS}
-    return replace(environment.play_with(others), think_tags=options[THINK_TAGS])
+    other_options = {name: value for name, value in options.items() if name != THINK_TAGS}
+    return replace(environment.play_with(other_options), think_tags=options[THINK_TAGS])
 
 
 PLAY_EXTENSIONS.extend(
@@ -90,7 +90,7 @@ PLAY_EXTENSIONS.extend(
 )
 
 OPTION_AXES: Mapping[str, Axis] = MappingProxyType({axis.name: axis for axis in (*HANDOVER_AXES, CONTEXT_LENGTH)})
-"""Name -> axis along an option of an extension, on items that stay the same."""
+"""Name -> axis whose values follow from an option of an extension, so that the same items have several values."""
 
 
 def base_wording_name(options: Mapping[str, Json]) -> str:
@@ -101,5 +101,5 @@ def base_wording_name(options: Mapping[str, Json]) -> str:
 def wording_name_with_options(environment: AnyEnvironment, options: Mapping[str, Json]) -> str:
     """Return a wording's name with the picture options that differ from their defaults: "image (image_size=512)"."""
     defaults = {option.name: option.default for option in environment.playing.options if option.name in IMAGE_OPTIONS}
-    changed = [f"{name}={options[name]}" for name in defaults if options.get(name, defaults[name]) != defaults[name]]
-    return f"{options[WORDING]} ({', '.join(changed)})" if changed else str(options[WORDING])
+    changes = [f"{name}={options[name]}" for name in defaults if options.get(name, defaults[name]) != defaults[name]]
+    return f"{options[WORDING]} ({', '.join(changes)})" if changes else str(options[WORDING])

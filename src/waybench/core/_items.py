@@ -13,7 +13,7 @@ from waybench.core._secrets import private_key_label
 
 T = TypeVar("T")
 MOST_ISOMORPHS = 1_000_000
-_LABEL = re.compile(r"(.*)~([1-9]\d*)", re.DOTALL)
+_ISOMORPHIC_LABEL = re.compile(r"(.*)~([1-9]\d*)", re.DOTALL)
 
 
 class Instance(ABC):
@@ -44,12 +44,12 @@ class Item(Generic[I]):
 
     Attributes:
         id: Its name within the set, for tables and file names.
-        level: Its difficulty level; its meaning is the environment's.
-        key: The key of the set; a public set's name, or anything private.
+        level: Its difficulty level, whose meaning depends on the environment.
+        key: The key of the set: the name of a public set, or a secret.
         index: Its number within key and level, from 0.
         proof: What is known of its solution (that it is solvable, its optimum), as JSON values.
-        examples: Instances that the player is shown solved before this one (in-context examples), in this order.
-        private: Whether the key is a secret, for it generates all items of the set.
+        examples: The instances of the in-context examples, in the order in which the player is shown them.
+        private: Whether the key is a secret: whoever has it can generate all items of the set.
         isomorph: Number of the isomorphic set that it belongs to (`IsomorphicSource`); 0 for an original item.
     """
 
@@ -71,7 +71,7 @@ class Item(Generic[I]):
 
 
 class Source(ABC, Generic[I]):
-    """Items by number. `item(i)` never depends on another item, so any part of a set can be made anywhere."""
+    """Items by number. An item never depends on other items, so that any part of a set can be made anywhere."""
 
     @property
     def space(self) -> int | None:
@@ -86,7 +86,7 @@ class Source(ABC, Generic[I]):
         """Return the first `count` items; raise a UsageError if count is negative."""
         if count < 0:
             raise UsageError(f"count is {count}: give a number of items of 0 or more")
-        return [self.item(i) for i in range(count)]
+        return [self.item(index) for index in range(count)]
 
 
 def empty_proof(instance: Instance) -> Mapping[str, Json]:
@@ -95,7 +95,7 @@ def empty_proof(instance: Instance) -> Mapping[str, Json]:
 
 
 class KeyedSource(Source[I]):
-    """Items that are drawn by key: a subclass draws instances, and their places in the set follow.
+    """Items that are drawn by key: a subclass draws the instances (`instance`).
 
     Args:
         prove: Instance -> what is known of its solution; by default nothing is.
@@ -135,7 +135,8 @@ class PrivateSource(Source[I]):
 
     def _as_private(self, item: Item[I]) -> Item[I]:
         """Return an item that is marked as private."""
-        position = item.id, item.level, item.key, item.index  # `replace` takes longer than a small item
+        # Not by `replace`, which takes longer than to draw a small item.
+        position = item.id, item.level, item.key, item.index
         return Item(item.instance, *position, item.proof, item.examples, private=True, isomorph=item.isomorph)
 
 
@@ -183,8 +184,8 @@ class IsomorphicSource(Source[I]):
 
 
 def split_isomorphic_label(label: str) -> tuple[str, int]:
-    """Return a key label's original label and its isomorphic number, 0 for an original set."""
-    match = _LABEL.fullmatch(label)
+    """Return the original set's label and the isomorphic number in a label such as "key~2"; the number is 0 without."""
+    match = _ISOMORPHIC_LABEL.fullmatch(label)
     return (label, 0) if match is None else (match[1], int(match[2]))
 
 
@@ -196,9 +197,9 @@ def isomorphic_appearance(appearances: Sequence[T], number: int, *purpose: str |
     Args:
         appearances: The appearances that differ from the original's.
         number: The number of the isomorphic set, from 1.
-        *purpose: Key of the random stream: what the instance is.
+        *purpose: Key of the random stream, which identifies the instance.
     """
-    block, index = divmod(number - 1, len(appearances))
+    block, index = divmod(number - 1, len(appearances))  # each block of sets has all appearances in another order
     order = list(appearances)
     Stream("isomorph", *purpose, block).shuffle(order)
     return order[index]

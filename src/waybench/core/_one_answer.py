@@ -1,4 +1,4 @@
-"""Episodes of one turn: a question, whose answer is judged."""
+"""Games of one turn: a question, whose answer is judged."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -11,10 +11,11 @@ from waybench.core._wording import Invalid, Wording
 
 @dataclass(frozen=True, slots=True)
 class AnswerState(Generic[I]):
-    """A question and the outcome of the answer.
+    """A question and how its game ended.
 
     Attributes:
-        end: None before the answer.
+        instance: The question.
+        end: SOLVED or FAILED; None before the answer.
     """
 
     instance: I
@@ -25,9 +26,9 @@ class Judgement(NamedTuple):
     """The score of an answer.
 
     Attributes:
-        success: 1 for a right answer.
+        success: From 0 to 1, which is a right answer.
         events: Further events to record.
-        outcome: The outcome of a wrong answer.
+        outcome: The outcome of the turn if the answer is not right.
     """
 
     success: float
@@ -42,7 +43,7 @@ class OneAnswerGame(Game[I, AnswerState[I], A]):
 
     @abstractmethod
     def answers(self, instance: I) -> Sequence[A]:
-        """Return the simplest answers to a question."""
+        """Return the answers that a random player guesses from."""
 
     @abstractmethod
     def judge(self, instance: I, answer: A) -> Judgement:
@@ -53,15 +54,15 @@ class OneAnswerGame(Game[I, AnswerState[I], A]):
         return AnswerState(instance)
 
     def legal(self, state: AnswerState[I]) -> Sequence[A]:
-        """Return the simplest answers; empty after the answer."""
+        """Return the answers that a random player guesses from; () after the answer."""
         return () if state.end is not None else self.answers(state.instance)
 
     def apply(self, state: AnswerState[I], action: A, rng: Stream) -> Transition[AnswerState[I]]:
-        """Judge an answer."""
+        """Return the end of the game after an answer, with its success as the reward."""
         success, events, outcome = self.judge(state.instance, action)
-        right = success == 1
-        after = AnswerState(state.instance, End.SOLVED if right else End.FAILED)
-        return Transition(after, success, {"success": success, **events}, Outcome.OK if right else outcome)
+        is_right = success == 1
+        after = AnswerState(state.instance, End.SOLVED if is_right else End.FAILED)
+        return Transition(after, success, {"success": success, **events}, Outcome.OK if is_right else outcome)
 
     def forfeit(self, state: AnswerState[I]) -> AnswerState[I]:
         """Return the state in which an answer that cannot be read counts as wrong."""

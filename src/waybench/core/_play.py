@@ -14,7 +14,7 @@ from waybench.core._record import TurnRecord
 from waybench.core._replies import ReplyParts, split_reasoning
 from waybench.core._wording import Picture, Wording
 
-WORDING = "wording"  # the option that every environment has for its words
+WORDING = "wording"  # the option of every environment that chooses its texts
 IMAGE, IMAGE_AND_TEXT = IMAGE_WORDINGS = ("image", "image+text")  # further wordings of environments with pictures
 AGENT = "agent"  # the parameter of tasks that names what works out the replies in the model's place
 SHARD = "shard"  # the parameter of tasks that names a range of the items of a fixed set
@@ -28,8 +28,10 @@ RESERVED_NAMES = frozenset(
         *("difficulty_index", "easiest", "hardest"),
     )
 )
-# Of these, those that say which items of a set are played and what is measured besides, and not how.
-_SAME_PLAY = frozenset(("key", "limit", "data_dir", SHARD, PROBE, "budget", "prices", "most", "batch"))
+# Reserved names of parameters that change which items are played or what is measured, but not how items are played.
+_NAMES_WITHOUT_EFFECT_ON_PLAY = frozenset(
+    ("key", "limit", "data_dir", SHARD, PROBE, "budget", "prices", "most", "batch")
+)
 EASIER, HARDER, OTHER, NO_EFFECT = "easier", "harder", "other", "none"  # effects of options
 TEMPLATE_PREFIX = "file:"  # the beginning of a value that names a file of the user's
 
@@ -41,22 +43,22 @@ class Option:
     Attributes:
         name: Its key.
         default: Its value if not given; its type is the option's type. None stands for "the other options decide" or
-            "no limit", and then `kind` gives the type.
+            "no limit", and `kind` gives the type then.
         doc: One sentence on what it does.
         choices: The values it can have, if they can be listed. The option `wording` also takes "file:PATH", a template.
-        image_choices: Further choices of the option `wording`, which environments with pictures have. They are based
-            on one of `choices`, and nothing that goes through all wordings goes through them, too.
+        image_choices: Further choices of the option `wording`, of environments with pictures. They are not among
+            `choices`, so that code which goes through all wordings leaves them out.
         low: Least value of a number.
         high: Greatest value of a number.
         kind: The type, where the default is None.
-        effect: What a larger number, or true, makes of the items: `EASIER`, `HARDER`, or `OTHER` where neither holds
-            for all of them; `NO_EFFECT` where they are played alike whatever its value.
-        is_count: Whether it only sets the number of items, so that items are played alike whatever its value.
+        effect: The effect of a larger number, or of true, on items: `EASIER`, `HARDER`, or `OTHER` where neither holds
+            for all items; `NO_EFFECT` where its value does not change how items are played.
+        is_count: Whether it only sets the number of items, and does not change how they are played.
         separate_tables: Whether scores with different values of it are not comparable, so that no table mixes them.
         or_number: Whether an option that is true or false takes a whole number from `low` to `high` too, such as for
             how many steps it holds.
         number_title: What such a number is called beside results; by default the option's name.
-        local: Whether a value can be the path of a file of this machine, so that nobody else may choose it.
+        local: Whether a value can be the path of a file of this machine, so that servers must not let others choose it.
     """
 
     name: str
@@ -82,18 +84,18 @@ class Option:
     @property
     def changes_play(self) -> bool:
         """Whether another value than the default changes the items or how they are played."""
-        return not (self.is_count or self.effect == NO_EFFECT or self.name in _SAME_PLAY)
+        return not (self.is_count or self.effect == NO_EFFECT or self.name in _NAMES_WITHOUT_EFFECT_ON_PLAY)
 
     @property
     def all_choices(self) -> tuple[str, ...]:
-        """The values that it can have, with the wordings of pictures."""
+        """The values that it can have, wordings with pictures included."""
         return (*self.choices, *self.image_choices)
 
     def check(self, value: Json) -> Json:
-        """Return the value, read from text if need be.
+        """Return the value, converted from text if need be.
 
         Raises:
-            UsageError: If it is of another type, not among the choices or out of range.
+            UsageError: If the value is of another type, not among the choices or out of range.
         """
         if value is None and self.default is None:
             return None
@@ -101,7 +103,7 @@ class Option:
         is_template = self.name == WORDING and value.startswith(TEMPLATE_PREFIX)
         if self.choices and value not in self.all_choices and not is_template:
             raise UsageError(unknown_name_message(f"{self.name}", str(value), self.all_choices))
-        if self.or_number and type(value) is bool:  # the bounds are those of its numbers
+        if self.or_number and type(value) is bool:  # the bounds below are for its numbers
             return value
         if (self.low is not None and value < self.low) or (self.high is not None and value > self.high):
             low, high = (None if bound is None else f"{bound:.12g}" for bound in (self.low, self.high))
@@ -111,19 +113,20 @@ class Option:
 
     def _convert_to_type(self, value: Json) -> Json:
         """Return a value converted from text or a number to the type of the option; raise a UsageError if unfit."""
-        want = self.type
-        if want is str and isinstance(value, (int, float)) and not isinstance(value, bool):
+        type_ = self.type
+        if type_ is str and isinstance(value, (int, float)) and not isinstance(value, bool):
             return str(value)  # a key such as 2026 that a command line has read as a number
-        if want is not str and isinstance(value, str):
-            with suppress(ValueError, RecursionError):  # the type check below refuses it with the option's name
+        if type_ is not str and isinstance(value, str):
+            with suppress(ValueError, RecursionError):  # the type check below refuses other text
                 value = json.loads(value.strip().lower())
-        if want is float and type(value) is int and abs(value) < 2**53:
+        if type_ is float and type(value) is int and abs(value) < 2**53:  # larger ones are not exact as floats
             value = float(value)
         if self.or_number and type(value) is int:
             return value
-        if type(value) is not want or value in (math.inf, -math.inf) or value != value:
+        is_nan = value != value
+        if type(value) is not type_ or value in (math.inf, -math.inf) or is_nan:
             names = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
-            what = "true, false or a whole number" if self.or_number else names[want]
+            what = "true, false or a whole number" if self.or_number else names[type_]
             raise UsageError(f"option {self.name}={str(value)[:40]!r}: give {what}")
         return value
 
@@ -134,9 +137,9 @@ class Contrast(NamedTuple):
     Attributes:
         option: The option, whose name says what a value is ("condition").
         base: The value without the demand; "none" stands for that of an option which is not given.
-        demanding: The value with it; "" for each other value that was played.
-        demand: What it demands in addition, as it follows "the cost of": "reading a drawing".
-        goes_with: Options that are there with the demand alone.
+        demanding: The value with the demand; "" for each value other than `base` that was played.
+        demand: The demand, as it follows "the cost of": "reading a drawing".
+        goes_with: Further options that are given only together with the demanding value.
     """
 
     option: str
@@ -153,7 +156,7 @@ def number_option(
     return Option(name=name, default=default, kind=int, low=low, high=high, doc=doc, effect=effect, is_count=is_count)
 
 
-_EVERYWHERE = (
+_COMMON_OPTIONS = (
     Option(name="protocol", default="sound", choices=("sound",), doc="There is one: nothing is published."),
     Option(name=WORDING, default="plain", choices=("plain",), doc="There is one."),
 )
@@ -162,7 +165,7 @@ _EVERYWHERE = (
 def with_common_options(options: Sequence[Option]) -> tuple[Option, ...]:
     """Return an environment's options of play with `protocol` and `wording` added if it has none of its own."""
     declared = {option.name for option in options}
-    return (*(option for option in _EVERYWHERE if option.name not in declared), *options)
+    return (*(option for option in _COMMON_OPTIONS if option.name not in declared), *options)
 
 
 def resolve(options: Iterable[Option], values: Mapping[str, Json], kind: str = "option") -> dict[str, Json]:
@@ -185,18 +188,20 @@ class Play(Generic[I, S, A]):
     """The play of an episode, as options determine it.
 
     Attributes:
-        limits: What ends an episode from outside.
-        turns: Instance -> most turns, where that depends on the instance; it has the last word over the limits'.
-        guide: (state, random stream, turns so far) -> the action of a teacher that is carried out in place of whatever
-            the player says (teacher guiding); None to let the player play this turn by itself. The player's reply is
-            read and recorded, and in the chat the teacher's answer stands in its place.
-        coach: (state, action, turns so far) -> why a legal action is refused, the message to the player; None
-            to let it pass. A refused reply costs nothing, so a coach has to give in at some time.
+        limits: The limits of an episode, and the cost of invalid replies.
+        turns: Instance -> most turns, which replaces the limit on turns of `limits`; None where the limit does not
+            depend on the instance.
+        guide: (state, random stream, turns so far) -> the action of a teacher that is carried out in place of the
+            player's (teacher guiding), or None to let the player play this turn. The player's reply is read and
+            recorded, and the chat shows the teacher's answer in its place. None without a teacher.
+        coach: (state, action, turns so far) -> the message to the player that refuses a legal action, or None to allow
+            it. A refused reply counts towards no limit, so a coach must allow some action at last. None without a
+            coach.
         think_tags: Marks of the player's reasoning in addition to those that waybench knows; None without.
-        split_reply: (reply, think_tags) -> the reply's answer, as the wording reads it, and its reasoning.
-        prefix_turns: New episode -> the turns of other players before it is handed over to its own, as (player, reply);
-            None without.
-        takes_probes: Whether belief probes can be asked: it is known what the messages show.
+        split_reply: (reply, think_tags) -> the answer in the reply, which the wording reads, and its reasoning.
+        prefix_turns: New episode -> the turns of other players before it is handed over to its own player, as (player,
+            reply); None without a prefix.
+        takes_probes: Whether belief probes can be asked; False for wordings that may hide what probes ask for.
     """
 
     game: Game[I, S, A]
@@ -241,7 +246,7 @@ class PromptKinds(NamedTuple):
     notes: tuple[str, ...] = ()
 
     def __or__(self, other: "PromptKinds") -> "PromptKinds":
-        """Return the kinds of input that a model has to accept for both."""
+        """Return the kinds of input that a model has to accept for the prompts of both."""
         return PromptKinds(
             self.picture or other.picture,
             self.has_tools or other.has_tools,
@@ -254,7 +259,7 @@ class PromptKinds(NamedTuple):
 TEXT_PROMPTS = PromptKinds()
 
 
-@lru_cache(maxsize=256)  # most episodes have those of another one, and `replace` takes long
+@lru_cache(maxsize=256)  # `replace` is slow, and many episodes have equal limits
 def _with_turn_limit(limits: Limits, turns: int) -> Limits:
     """Return limits with another limit on turns, from a cache."""
     return replace(limits, turns=turns)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Generic
 
 from waybench.core._game import Json, S
-from waybench.core._json import is_array
+from waybench.core._json import MAX_DIGITS, is_array
 from waybench.core._json_reply import json_excerpt, last_json_object
 from waybench.core._wording import Invalid
 
@@ -19,26 +19,27 @@ _INTRODUCTION = (
 
 
 def _is_always_shown(options: Mapping[str, Json], state: Any) -> bool:
+    """Return True, for beliefs that can be asked for in any state."""
     return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Belief(Generic[S]):
-    """A question for a part of the state that follows from what the player has been shown.
+    """A question about a part of the state that follows from what the player has been shown.
 
     Attributes:
         name: Its name, unique in its environment; also the key of the JSON object that answers it.
         title: Its name for people.
-        doc: What is asked for, in a sentence.
+        doc: The value that is asked for, in a sentence.
         question: The question, in the terms of the prompts.
-        form: What the answer's value looks like, for the player, such as "[x, y]".
+        form: The form of the answer's value, for the player, such as "[x, y]".
         expected: State -> the right value, as JSON values.
-        read: A value of a player's JSON -> the same as `expected` would write it, or why it is no answer; see
+        read: A value of a player's JSON -> the value in the form of `expected`, or why it is no answer; see
             `read_numbers`, `read_number_lists` and `read_drawing_rows`.
-        is_shown: (resolved options of play, state) -> whether the value follows from what the player has been shown;
-            otherwise it is not asked for. By default it always does.
-        share: (expected, answer) -> the share of the answer that is right, where that is natural; None if an answer is
-            right or wrong as a whole.
+        is_shown: (resolved options of play, state) -> whether the value follows from what the player has been shown.
+            Where it does not, the question is not asked. By default it always follows.
+        share: (expected, answer) -> the share of the answer that is right; None if an answer is right or wrong as a
+            whole.
     """
 
     name: str
@@ -69,7 +70,7 @@ class Belief(Generic[S]):
 def read_numbers(value: Json, count: int | None = None) -> list[int] | Invalid:
     """Return a list of whole numbers from a player's JSON value, or why it is none.
 
-    `count` says how many there have to be; None for any number up to `MOST_NUMBERS`.
+    `count` is the length that the list must have; None for any length up to `MOST_NUMBERS`.
     """
     if not is_array(value):
         return Invalid(f"The answer must be a list of whole numbers, not {json_excerpt(value)}.")
@@ -78,7 +79,8 @@ def read_numbers(value: Json, count: int | None = None) -> list[int] | Invalid:
         return Invalid(f"The list has {len(value)} values in place of {wanted}.")
     numbers: list[int] = []
     for element in value:
-        number = int(element) if type(element) is float and element.is_integer() and abs(element) < 1e18 else element
+        is_whole_float = type(element) is float and element.is_integer() and abs(element) < 10**MAX_DIGITS
+        number = int(element) if is_whole_float else element
         if type(number) is not int:
             return Invalid(f"The list has {json_excerpt(element)} in place of a whole number.")
         numbers.append(number)
@@ -108,7 +110,8 @@ def read_drawing_rows(value: Json) -> list[str] | Invalid:
 
 
 def share_of_right_cells(expected: list[str], answer: list[str]) -> float:
-    """Return the share of the cells of the expected drawing that an answer has right; both are rows."""
-    lines = zip(expected, answer, strict=False)
-    right = sum(sign == other for row, drawn in lines for sign, other in zip(row, drawn, strict=False))
-    return right / max(sum(map(len, expected)), 1)
+    """Return the share of the cells of the expected drawing that an answer has right; both are rows of characters."""
+    n_right = 0
+    for expected_row, row in zip(expected, answer, strict=False):
+        n_right += sum(expected_cell == cell for expected_cell, cell in zip(expected_row, row, strict=False))
+    return n_right / max(sum(map(len, expected)), 1)

@@ -1,4 +1,4 @@
-"""The catalogue of environments: versioned ids whose code is loaded when it is needed."""
+"""The catalogue of environments: entries by id, whose code is loaded when it is needed."""
 
 import warnings
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from waybench.core._errors import UsageError, WaybenchError, unknown_name_messag
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the catalogue: what is known of an environment, and of its tasks, without loading its code.
+    """An entry of the catalogue: what is known of an environment, and of its tasks, without loading its code.
 
     Attributes:
         id: "family/variant".
@@ -21,9 +21,9 @@ class Entry:
         summary: One line for listings.
         task: The name of the task that plays it; by default the first part of its id (the family), or
             the second where the family has several environments.
-        horizon: What becomes more difficult in the search for a model's horizon, for listings: "mazes by dimension".
-            It is empty where the environment has no `Difficulty.horizon`, and so no such search.
-        horizon_task: The name of that search; `horizon_` and the name of the task if empty.
+        horizon: The items and levels of the search for a model's horizon, for listings: "mazes by dimension". "" if the
+            environment has no such search (`Difficulty.horizon`).
+        horizon_task: The name of the task of this search; `horizon_` and the name of `task` if empty.
     """
 
     id: str
@@ -36,23 +36,23 @@ class Entry:
 
 
 class CatalogueWarning(RuntimeWarning):
-    """An entry of another package cannot be used, or not under the name that it gives."""
+    """The warning that an entry of another package cannot be used, or not under its own name."""
 
 
 class Registry:
     """Environments by id.
 
     Args:
-        group: Name of the entry points by which installed packages add lines, each an `Entry` or a function
-            that returns one. They are loaded once, when an id is unknown or all lines are listed.
+        group: Name of the entry points by which installed packages add environments; each is an `Entry` or a function
+            that returns an `Entry`. They are loaded once, when an id is unknown or all entries are listed.
 
     Attributes:
-        built_in: The lines that it was created with, by id.
+        built_in: The entries that the registry was created with, sorted by id.
     """
 
     def __init__(self, entries: Iterable[Entry], group: str | None = None) -> None:
         self._entries = {entry.id: entry for entry in entries}
-        self._group = group
+        self._group = group  # None once the installed packages are registered
         self.built_in = tuple(self._entries[id_] for id_ in sorted(self._entries))
 
     def register(self, entry: Entry) -> None:
@@ -72,7 +72,7 @@ class Registry:
         group, self._group = self._group, None
         if group is None:
             return
-        from importlib.metadata import entry_points  # it reads the metadata of every installed package
+        from importlib.metadata import entry_points  # slow: it reads the metadata of every installed package
 
         for point in sorted(entry_points(group=group)):
             try:
@@ -81,18 +81,18 @@ class Registry:
                 if not isinstance(entry, Entry):
                     raise TypeError(f"{type(entry).__name__} is not an Entry")
                 self.register(entry)
-            except Exception as error:  # somebody else's code; it must not take the rest of the catalogue with it
+            except Exception as error:  # an error in somebody else's code must not hide the other environments
                 warning = f"{group}: {point.name} = {point.value} is skipped: {type(error).__name__}: {error}"
-                warnings.warn(warning, CatalogueWarning, stacklevel=3)
+                warnings.warn(warning, CatalogueWarning, stacklevel=3)  # as of the caller of `entries`
 
     def find_entry(self, env_id: str) -> Entry:
-        """Return the entry of an environment's id; raise a UsageError if there is none."""
+        """Return the entry of an environment's id; raise a UsageError if the id is unknown."""
         if env_id not in self._entries:
             self._register_installed()
         entry = self._entries.get(env_id)
         if entry is None:
             message = unknown_name_message("environment", env_id, self._entries)
-            if "did you mean" not in message:  # such as in a log of an environment that is not here
+            if "did you mean" not in message:  # no misspelling, but perhaps an environment that is not installed
                 message = (
                     f"unknown environment {env_id[:80]!r}: install its package or name its file, as in `waybench "
                     "--env FILE.py report`; `waybench list` names the others"
@@ -104,7 +104,7 @@ class Registry:
         """Return the environment of an id; "id@version" insists on a version.
 
         Raises:
-            UsageError: If there is none, or none of this version.
+            UsageError: If the id is unknown, or the environment has another version.
             WaybenchError: If the entry disagrees with its environment.
         """
         name, _, version = env_id.partition("@")
@@ -121,13 +121,13 @@ class Registry:
 def entry_mismatch(entry: Entry, environment: AnyEnvironment) -> str:
     """Return how an entry disagrees with its environment, and what to do; "" if they agree."""
     for name in ("id", "version"):
-        of_entry, value = getattr(entry, name), getattr(environment, name)
-        if of_entry != value:
-            return f"the Entry has the {name} {of_entry!r}, and its Environment {value!r}: give both the same"
-    searched = environment.difficulty.horizon is not None
-    if bool(entry.horizon) != searched:
-        has, todo = ("a", "say in it what becomes more difficult") if searched else ("no", "leave it out")
-        return (
-            f"the Environment has {has} Difficulty.horizon, and its Entry {'no' if searched else 'a'} horizon: {todo}"
-        )
+        entry_value, value = getattr(entry, name), getattr(environment, name)
+        if entry_value != value:
+            return f"the Entry has the {name} {entry_value!r}, and its Environment {value!r}: give both the same"
+    has_search = environment.difficulty.horizon is not None
+    if has_search and not entry.horizon:
+        advice = "say in it what becomes more difficult"
+        return f"the Environment has a Difficulty.horizon, and its Entry no horizon: {advice}"
+    if entry.horizon and not has_search:
+        return "the Environment has no Difficulty.horizon, and its Entry a horizon: leave it out"
     return ""

@@ -14,8 +14,7 @@ from waybench.core._user_files import read_text_file, user_path
 
 HIDDEN = "***"
 LABEL = re.compile(r"private-[0-9a-f]{8}")
-# "max_tokens" and "tokenizer" are none.
-_NAME = re.compile(
+_SECRET_NAME = re.compile(  # it does not match "max_tokens" and "tokenizer"
     r"(^|[_-])(key|token|secret|password|passwd|credentials?|auth|authorization|cookie|query)$|api_?keys?|headers",
     re.IGNORECASE,
 )
@@ -24,10 +23,10 @@ _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\"'<>]*", re.IGNORECASE)
 _LARGEST_FILE = 1 << 20  # bytes
 _REFERENCE = re.compile(r"(env|file):(.*?)(?:#([0-9a-f]{8}))?", re.DOTALL)
 STRONG_BITS = 128  # a key of fewer bits can be found by trying
-# The domain keeps a commitment apart from every other hash of a key, such as its label.
-_DOMAIN = b"waybench commitment to a key, version 1\0"
-_FORM = re.compile(r"waybench-key-1:[0-9a-f]{64}")
-_CLASSES = string.ascii_lowercase, string.ascii_uppercase, string.digits, string.punctuation + " "
+# Hashed before a key, so that its commitment differs from every other hash of it, such as that of its label.
+_COMMITMENT_PREFIX = b"waybench commitment to a key, version 1\0"
+_COMMITMENT = re.compile(r"waybench-key-1:[0-9a-f]{64}")
+_CHARACTER_CLASSES = string.ascii_lowercase, string.ascii_uppercase, string.digits, string.punctuation + " "
 
 
 def private_key_label(key: str) -> str:
@@ -37,7 +36,7 @@ def private_key_label(key: str) -> str:
 
 def is_secret_name(name: str) -> bool:
     """Return whether the setting of this name may hold a secret."""
-    return _NAME.search(name) is not None
+    return _SECRET_NAME.search(name) is not None
 
 
 def redact_address(address: str) -> str:
@@ -45,20 +44,20 @@ def redact_address(address: str) -> str:
     parts = _split_address(address)
     if parts is None:
         return HIDDEN
-    at, host = parts.netloc.rpartition("@")[1:]
+    _, at_sign, host = parts.netloc.rpartition("@")
     query = "&".join(
         f"{part.partition('=')[0]}={HIDDEN}" if "=" in part else HIDDEN for part in _query_assignments(parts.query)
     )
     redacted_parts = parts._replace(
-        netloc=HIDDEN + at + host if at else host, query=query, fragment=HIDDEN if parts.fragment else ""
+        netloc=f"{HIDDEN}@{host}" if at_sign else host, query=query, fragment=HIDDEN if parts.fragment else ""
     )
     return redacted_parts.geturl() if parts.scheme else redacted_parts.geturl().removeprefix("//")
 
 
 def redact_secrets(value: Any, *, hidden: bool = False) -> Any:
-    """Return a JSON value with secrets hidden: values of secret names, and parts of addresses.
+    """Return a JSON value with secrets hidden: values of secret names (`is_secret_name`), and parts of addresses.
 
-    With `hidden`, every value in it is hidden; names, as those of headers, stay.
+    With `hidden`, every value in it is hidden; names, such as those of headers, are kept.
     """
     if isinstance(value, Mapping):
         mapping = cast("Mapping[Any, Any]", value)
@@ -92,7 +91,7 @@ def find_secrets(value: Any, *, hidden: bool = False) -> Iterator[str]:
 def credentials_in_address(address: str) -> Iterator[str]:
     """Yield the password (or else the user), the query values and the fragment of an address, raw and decoded.
 
-    An address that cannot be parsed is a secret as a whole.
+    If an address cannot be parsed, the whole address is yielded.
     """
     parts = _split_address(address)
     if parts is None:
@@ -100,12 +99,9 @@ def credentials_in_address(address: str) -> Iterator[str]:
         return
     user = parts.netloc.rpartition("@")[0]
     user_name, _, password = user.partition(":")
-    for text in (
-        password or user_name,
-        *(part.partition("=")[2] or part for part in _query_assignments(parts.query)),
-        parts.fragment,
-    ):
-        yield from dict.fromkeys(text_form for text_form in (text, unquote(text)) if text_form)
+    query_values = [part.partition("=")[2] or part for part in _query_assignments(parts.query)]
+    for secret in (password or user_name, *query_values, parts.fragment):
+        yield from dict.fromkeys(form for form in (secret, unquote(secret)) if form)
 
 
 def _split_address(address: str) -> SplitResult | None:
@@ -124,14 +120,14 @@ def _query_assignments(query: str) -> list[str]:
 def key_commitment(key: str) -> str:
     """Return the public commitment to a key, a SHA-256.
 
-    It says nothing about a key of `STRONG_BITS` or more, and fixes the key: no second key has the same commitment.
+    A key of at least `STRONG_BITS` bits cannot be found from its commitment, and no second key has the same one.
     """
-    return f"waybench-key-1:{hashlib.sha256(_DOMAIN + key.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    return f"waybench-key-1:{hashlib.sha256(_COMMITMENT_PREFIX + key.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def checked_commitment(text: str) -> str:
     """Return a commitment that a user gave; raise a UsageError if it has another form."""
-    if not _FORM.fullmatch(text):
+    if not _COMMITMENT.fullmatch(text):
         raise UsageError(f"{text[:90]!r} is no commitment: give what `waybench commit` prints (waybench-key-1:...)")
     return text
 
@@ -139,15 +135,18 @@ def checked_commitment(text: str) -> str:
 def max_key_bits(key: str) -> float:
     """Return the largest entropy in bits that a key can have, from its length and characters.
 
-    Words have far fewer. Repeated characters count for little, as in "aaaa".
+    A key of words has far fewer bits. The alphabet is at most as large as the square of the number of different
+    characters, so that keys such as "aaaa" have few bits.
     """
     if not key:
         return 0.0
-    if set(key) <= set(string.hexdigits):
-        alphabet = 16
+    characters = set(key)
+    if characters <= set(string.hexdigits):
+        alphabet_size = 16
     else:
-        alphabet = sum(len(kind) for kind in _CLASSES if set(key) & set(kind)) + len(set(key) - set(string.printable))
-    return len(key) * math.log2(max(1, min(alphabet, len(set(key)) ** 2)))
+        alphabet_size = len(characters - set(string.printable))
+        alphabet_size += sum(len(kind) for kind in _CHARACTER_CLASSES if characters & set(kind))
+    return len(key) * math.log2(max(1, min(alphabet_size, len(characters) ** 2)))
 
 
 def is_public_key(key: str, public_key: str) -> bool:
@@ -159,15 +158,16 @@ def read_key(text: str) -> str:
     """Return the key that a user gave, as it is or as "env:NAME" or "file:PATH".
 
     Args:
-        text: What was given. A reference may end in "#" and the digits of the key's label, as `key_for_log` writes it.
+        text: The key or the reference. A reference may end in "#" and the digits of the key's label, as `key_for_log`
+            writes it.
 
     Raises:
-        UsageError: If there is no key, another one than the digits say, or what was given is a key's label.
+        UsageError: If there is no key, if its label has other digits, or if `text` is a label.
     """
     if LABEL.fullmatch(text):
         raise UsageError(f"key={text}: this is the name of a private set, not its key; give the key itself")
     if not text.strip():
-        # As by a variable of the shell that is not set; a set with this key would be private in name alone.
+        # Such as from a shell variable that is not set; anybody could guess this key of a private set.
         raise UsageError("the key is empty: give the key of a set, or leave it out for the public set")
     match = _REFERENCE.fullmatch(text)
     if match is None:

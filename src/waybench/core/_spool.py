@@ -1,4 +1,4 @@
-"""Byte strings in a temporary file, which copies of the process read at the same time."""
+"""Byte strings in a temporary file, which copies of the process can read at the same time."""
 
 import os
 import tempfile
@@ -14,13 +14,13 @@ K = TypeVar("K", bound=Hashable)
 class Spool(Generic[K]):
     """Byte strings by key, in a temporary file that is removed when the spool is closed.
 
-    Copies of the process can get what was added before they were made, at the same time.
+    Copies of the process (forks) can get the byte strings that were added before they were made, at the same time.
     """
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="waybench-spool-", buffering=0)  # noqa: SIM115  closed by close
-        self._places: dict[K, tuple[int, int]] = {}
-        finalize(self, self._file.close)  # of a spool that nobody closes
+        self._location_of: dict[K, tuple[int, int]] = {}  # key -> position in the file, compressed size
+        finalize(self, self._file.close)  # in case nobody closes the spool
 
     def __enter__(self) -> Self:
         return self
@@ -35,28 +35,28 @@ class Spool(Generic[K]):
         self._file.close()
 
     def __contains__(self, key: K) -> bool:
-        return key in self._places
+        return key in self._location_of
 
     def __iter__(self) -> Iterator[K]:
         """Return the keys, in the order in which they were added."""
-        return iter(self._places)
+        return iter(self._location_of)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._location_of)
 
     def add(self, key: K, content: bytes) -> None:
         """Add a byte string; a second one of a key replaces the first."""
         self.add_compressed(key, zlib.compress(content, 1))
 
-    def add_compressed(self, key: K, packed: bytes) -> None:
+    def add_compressed(self, key: K, compressed: bytes) -> None:
         """Add a byte string that zlib has compressed."""
-        self._file.seek(0, 2)
-        self._places[key] = (self._file.tell(), len(packed))
-        self._file.write(packed)
+        self._file.seek(0, os.SEEK_END)
+        self._location_of[key] = (self._file.tell(), len(compressed))
+        self._file.write(compressed)
 
     def get(self, key: K) -> bytes:
         """Return the byte string of a key, decompressed."""
-        start, size = self._places[key]
+        start, size = self._location_of[key]
         return zlib.decompress(read_bytes_at(self._file, start, size))
 
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from waybench.core._errors import UsageError
 
 ENGLISH_NAME, SPANISH_NAME = "en", "es"
-_WORDS = ("direction", "action", "choice")  # kinds of texts that are read in replies
+_WORD_KINDS = ("direction", "action", "choice")  # beginnings of the names of texts that replies consist of
 _FIELD = re.compile(r"\{([a-z][a-z_]*)\}")
 
 TextTables = Mapping[str, Mapping[str, str]]
@@ -161,7 +161,7 @@ CHOICE_TEXTS: TextTables = MappingProxyType(
         },
     }
 )
-"""What `ChoiceWording` says, beside the texts that an environment gives it."""
+"""The texts of `ChoiceWording`, in addition to those of the environment."""
 QUESTION_TEXTS: TextTables = MappingProxyType(
     {
         ENGLISH_NAME: {
@@ -183,7 +183,7 @@ QUESTION_TEXTS: TextTables = MappingProxyType(
         },
     }
 )
-"""What `Question` says, beside the texts that an environment gives it."""
+"""The texts of `Question`, in addition to those of the environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,17 +219,14 @@ def texts_in(language: str, tables: TextTables) -> Texts:
 def kit_tables(kit: TextTables, english: Mapping[str, str], tables: TextTables) -> TextTables:
     """Return the texts of the kit and of an environment by language, English first (`Playing.texts`).
 
-    The environment's texts go before those of the kit; `english` has its English ones, `tables` those of all languages.
+    `english` has English texts of the environment, and `tables` its texts in any language, which go before `english`.
+    Both go before texts of the kit with the same name.
     """
-    languages = dict.fromkeys((ENGLISH_NAME, *tables))
-    return {
-        language: {
-            **kit.get(language, {}),
-            **(english if language == ENGLISH_NAME else {}),
-            **tables.get(language, {}),
-        }
-        for language in languages
-    }
+    all_texts = {ENGLISH_NAME: {**kit.get(ENGLISH_NAME, {}), **english, **tables.get(ENGLISH_NAME, {})}}
+    for language, texts in tables.items():
+        if language != ENGLISH_NAME:
+            all_texts[language] = {**kit.get(language, {}), **texts}
+    return all_texts
 
 
 ENGLISH = Texts(ENGLISH_NAME, CORE_TEXTS[ENGLISH_NAME])
@@ -237,9 +234,10 @@ ENGLISH = Texts(ENGLISH_NAME, CORE_TEXTS[ENGLISH_NAME])
 
 
 def check_text_table(table: Mapping[str, str], english: Mapping[str, str], what: str) -> None:
-    """Raise a UsageError for texts that do not have the names and fields of the English ones.
+    """Raise a UsageError for texts that do not have the names and fields of the English texts.
 
-    An empty text, and two names of one list of words with the same text, are refused too.
+    Empty texts are refused, too, and so are two directions, actions or choices with the same text, since replies could
+    not tell them apart. Errors begin with `what`.
     """
     if missing := [name for name in english if name not in table]:
         raise UsageError(f"{what}: {len(missing)} texts are missing, such as {missing[0]}; give them, or a base")
@@ -248,12 +246,12 @@ def check_text_table(table: Mapping[str, str], english: Mapping[str, str], what:
             raise UsageError(f"{what}: there is no text of the name {name[:60]!r}")
         if not text.strip():
             raise UsageError(f"{what}: {name} is empty")
-        fields, wanted = set(_FIELD.findall(text)), set(_FIELD.findall(english[name]))
-        if fields != wanted:
-            names = ", ".join(f"{{{field}}}" for field in sorted(wanted)) or "none"
+        english_fields = set(_FIELD.findall(english[name]))
+        if set(_FIELD.findall(text)) != english_fields:
+            names = ", ".join(f"{{{field}}}" for field in sorted(english_fields)) or "none"
             raise UsageError(f"{what}: {name}: its fields are not those of the English text: {names}")
-    words: dict[tuple[str, str], str] = {}
+    word_by_text: dict[tuple[str, str], str] = {}
     for name, text in table.items():
         kind, _, word = name.partition(".")
-        if kind in _WORDS and words.setdefault((kind, text.strip().casefold()), word) != word:
+        if kind in _WORD_KINDS and word_by_text.setdefault((kind, text.strip().casefold()), word) != word:
             raise UsageError(f"{what}: {name}: two {kind}s have the same word")

@@ -21,31 +21,32 @@ if TYPE_CHECKING:
 
 P = TypeVar("P")
 T = TypeVar("T")
-PROCESSES = min(8, os.cpu_count() or 1)  # that take part by default
-_AHEAD = 32  # results that may wait to be taken: they are in memory, and behind a long job the others go on
-_FORBIDDEN: list[bool] = []
-_WORK: list[Callable[[int], Any]] = []  # what a forked process finds here needs no pickling
+PROCESSES = min(8, os.cpu_count() or 1)  # by default
+# Results that may wait, in memory, for the result of a long part before them, so that the other processes go on.
+_MOST_WAITING = 32
+_FORKING_FORBIDDEN: list[bool] = []  # has an element once `forbid_forking` was called
+_FUNCTIONS: list[Callable[[int], Any]] = []  # forked processes find their function here, so it need not be pickled
 
 
 class Workers(Protocol):
-    """Do the parts of a work, here or on other machines."""
+    """Processes that compute the parts of a work, here or on other machines."""
 
     def each(self, function: Callable[[P], T], parts: Sequence[P]) -> AbstractContextManager[Iterator[T]]:
         """Compute a function for each of several parts.
 
         Args:
             function: The work, a function that can be imported.
-            parts: Its parts. One is taken when its turn comes, so they need not all be in memory.
+            parts: Its parts. Each is taken when its turn comes, so they need not all be in memory.
 
         Returns:
-            What a `with` statement enters for the results, in the order of the parts.
+            A context manager that gives an iterator of the results, in the order of the parts.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """Workers that are `processes` copies of this process; 1 for none but this one."""
+    """Workers that are `processes` copies of this process; with 1 this process does the work."""
 
     processes: int = PROCESSES
 
@@ -56,17 +57,17 @@ class Copies:
 
 @contextmanager
 def map_in_processes(function: Callable[[int], T], count: int, processes: int) -> Generator[Iterator[T], None, None]:
-    """Compute a function of each number below `count`, in copies of this process if that is worth it.
+    """Compute a function of each number below `count`, in copies of this process where that is possible and worth it.
 
-    The processes are copies of this one, so they start at once with all that has been read and computed.
+    Copies start at once with all that this process has read and computed.
 
     Args:
         function: Number -> result, which is pickled. It may change nothing but files.
-        count: How many times it is done.
-        processes: The number of processes; 1 for none but this one.
+        count: The number of results.
+        processes: The number of processes; with 1 this process does the work.
 
     Yields:
-        The results in order. Without other processes each is worked out when it is taken.
+        The results in order. Without other processes each is computed when it is taken.
 
     Raises:
         LostWorkerError: If a process ended without a result.
@@ -74,22 +75,23 @@ def map_in_processes(function: Callable[[int], T], count: int, processes: int) -
     if min(processes, count) < 2 or not _can_fork():
         yield map(function, range(count))
         return
-    from concurrent.futures import ProcessPoolExecutor  # loads much, which most commands do without
+    from concurrent.futures import ProcessPoolExecutor  # imports many modules, which most commands do not need
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    _WORK.append(function)
-    has_frozen = gc.get_freeze_count() > 0
+    _FUNCTIONS.append(function)
+    was_frozen = gc.get_freeze_count() > 0
     gc.freeze()  # a collection in a copy would write to, and so copy, the memory that both share
     try:
         with ProcessPoolExecutor(min(processes, count), mp_context=get_context("fork")) as pool:
             with warnings.catch_warnings():
                 # numpy has threads, which know what to do about a fork; there are no others (`_can_fork`).
                 warnings.simplefilter("ignore", DeprecationWarning)
-                # The first one starts all processes; these work on while this process does something else.
-                begun = [pool.submit(_run_pickled, number) for number in range(min(count, _AHEAD + processes))]
+                # The first call starts all processes; they work while this process does something else.
+                n_first = min(count, _MOST_WAITING + processes)
+                submitted = [pool.submit(_run_pickled, number) for number in range(n_first)]
             try:
-                yield _results_in_order(pool, begun, count)
+                yield _results_in_order(pool, submitted, count)
             finally:
                 pool.shutdown(cancel_futures=True)
     except BrokenProcessPool:
@@ -98,24 +100,24 @@ def map_in_processes(function: Callable[[int], T], count: int, processes: int) -
             "the same command again"
         ) from None
     finally:
-        if not has_frozen:
+        if not was_frozen:
             gc.unfreeze()
-        _WORK.pop()
+        _FUNCTIONS.pop()
 
 
-def _results_in_order(pool: "ProcessPoolExecutor", begun: "list[Future[Any]]", count: int) -> Iterator[Any]:
-    """Yield the results of all parts in order; a part is submitted as one ends."""
-    waiting = deque(begun)
-    for number in range(len(begun), count):
-        yield pickle.loads(waiting.popleft().result())  # a copy of this process has just made it
+def _results_in_order(pool: "ProcessPoolExecutor", submitted: "list[Future[Any]]", count: int) -> Iterator[Any]:
+    """Yield all results in order; the parts after the submitted ones are submitted one by one, as results are taken."""
+    waiting = deque(submitted)
+    for number in range(len(submitted), count):
+        yield pickle.loads(waiting.popleft().result())  # safe: a copy of this process has made the pickle
         waiting.append(pool.submit(_run_pickled, number))
     while waiting:
         yield pickle.loads(waiting.popleft().result())
 
 
 def _run_pickled(number: int) -> bytes:
-    """Return the pickled result of the present work for a number."""
-    return to_pickle(_WORK[-1](number))
+    """Return the pickled result of the innermost `map_in_processes` for a number."""
+    return to_pickle(_FUNCTIONS[-1](number))
 
 
 def to_pickle(values: object) -> bytes:
@@ -128,8 +130,9 @@ def to_pickle(values: object) -> bytes:
 
 
 def _can_fork() -> bool:
-    """Return whether a copy of this process would work, which has no other threads."""
-    return sys.platform == "linux" and hasattr(os, "fork") and threading.active_count() == 1 and not _FORBIDDEN
+    """Return whether a copy of this process would work; it has none of this process's other threads."""
+    has_one_thread = threading.active_count() == 1
+    return sys.platform == "linux" and hasattr(os, "fork") and has_one_thread and not _FORKING_FORBIDDEN
 
 
 def forbid_forking() -> None:
@@ -137,4 +140,4 @@ def forbid_forking() -> None:
 
     For libraries with threads that Python does not know, such as the one that draws charts.
     """
-    _FORBIDDEN[:] = [True]
+    _FORKING_FORBIDDEN[:] = [True]
