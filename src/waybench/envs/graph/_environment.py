@@ -102,12 +102,12 @@ def scene(question: GraphQuestion, turns: Sequence[TurnRecord]) -> Scene:
         for node, (x, y) in enumerate(positions[:n_path_nodes])
     ]
     shortest = svg_lines(pairwise(component.shortest)) if question.reachable else []
-    parts = [
+    shapes = [
         path("textmap-shortest reference", "#e69f00", 9, shortest, 'stroke-opacity="0.55"'),
         path("textmap-edge", "#8a8f98", 1.5, svg_lines(component.edges)),
         path("textmap-way", "#0072b2", 3.5, svg_lines(right_steps)),
         path("textmap-wrong", "#d55e00", 2.5, svg_lines(wrong_steps), 'stroke-dasharray="5 4"'),
-        *(circle("textmap-place", "#5b6069", 0, at, 4) for at in positions),
+        *(circle("textmap-place", "#5b6069", 0, point, 4) for point in positions),
         circle("textmap-start", "#009e73", 2.5, positions[start], 8),
         box("textmap-goal", "#009e73", 2.5, (goal_x - 8, goal_y - 8), (16, 16)) if question.reachable else "",
         texts("textmap-name", labels, 10),
@@ -115,7 +115,7 @@ def scene(question: GraphQuestion, turns: Sequence[TurnRecord]) -> Scene:
     n_nodes, n_others = question.components * component.nodes, question.components - 1
     label = f"Graph of {n_nodes:,} nodes; the part with the start, without {n_others:,} others"
     width = 2 * _MARGIN + _PATH_SPACE * question.distance
-    return Scene("textmap", label, (width, 2 * _MARGIN + _PATH_SPACE + 2 * CHAIN * _CHAIN_SPACE), parts)
+    return Scene("textmap", label, (width, 2 * _MARGIN + _PATH_SPACE + 2 * CHAIN * _CHAIN_SPACE), shapes)
 
 
 _ROUNDS = 12  # of counting; three or four are usual
@@ -211,8 +211,7 @@ def estimated_tokens(question: GraphQuestion) -> int:
 def prove(question: GraphQuestion) -> dict[str, Json]:
     """Return "nodes", "edges", "characters" (of the prompt) and "minimum" (a shortest path's edges, or None).
 
-    Raises:
-        DataError: If the number of estimated tokens is not that of the prompt.
+    Raises a DataError if the question's number of tokens is an estimate and not that of the prompt.
     """
     if question.tokenizer == ESTIMATE and question.tokens != estimated_tokens(question):
         raise DataError(f"graph: the prompt has {estimated_tokens(question):,} tokens, not {question.tokens:,}")

@@ -134,19 +134,19 @@ def walk_scene(depth: bool, case: WalkGraph, turns: Sequence[TurnRecord]) -> Sce
         f"{1 + sum(step.new for step in visits)} of {size} nodes visited, {plural(len(visits), 'step')}",
         ", ".join(filter(None, (deviations, ineffective_turns_text(turns)))),
     ]
-    width, height, parts = _NARROWEST, _TEXT_HEIGHT, list[str]()
+    width, height, shapes = _NARROWEST, _TEXT_HEIGHT, list[str]()
     if size <= MOST_NODES:
         layout = layer_nodes(case.graph)
         width = max(layout.width + 2 * _MARGIN, _NARROWEST)
         height = layout.height + 2 * _MARGIN + _TEXT_HEIGHT * width // _NARROWEST
-        parts += _graph_shapes(depth, case, steps, layout.shifted_by((width - layout.width) // 2, _MARGIN))
+        shapes += _graph_shapes(depth, case, steps, layout.shifted_by((width - layout.width) // 2, _MARGIN))
     unit = width / _NARROWEST  # the text grows with the drawing's width
     lines = ((words, height - (24 - 16 * number) * unit) for number, words in enumerate(summary))
     return Scene(
         "tiles maze-large walk" if size > LARGE else "tiles walk",
         f"{'Depth' if depth else 'Breadth'}-first search: {', '.join(filter(None, summary))}",
         (width, height),
-        parts=[*parts, *(text("walk-told", 6 * unit, y, words, 11 * unit) for words, y in lines)],
+        parts=[*shapes, *(text("walk-told", 6 * unit, y, words, 11 * unit) for words, y in lines)],
     )
 
 
@@ -288,14 +288,18 @@ def _label_texts(layout: Layout, follows_by_node: Mapping[int, bool]) -> Iterato
     """Yield the numbers of the nodes, and beside visited nodes their rank in the order of first visits."""
     ranks = {node: rank for rank, node in enumerate(follows_by_node)}
     unvisited = [node for node in range(len(layout.places)) if node not in ranks]
-    inside = 'transform="translate(0 4)"'
-    beside = 'font-weight="bold" stroke="#fff" stroke-width="2" paint-order="stroke" transform="translate(9 -9)"'
+    inside_attributes = 'transform="translate(0 4)"'
+    beside_attributes = (
+        'font-weight="bold" stroke="#fff" stroke-width="2" paint-order="stroke" transform="translate(9 -9)"'
+    )
     for name, colour, nodes in (("inside", "#fff", list(ranks)), ("label", "#111", unvisited)):
-        yield texts(f"walk-{name}", _numbers_at_nodes(layout, nodes, nodes), 11, colour=colour, more=inside)
+        yield texts(f"walk-{name}", _numbers_at_nodes(layout, nodes, nodes), 11, colour=colour, more=inside_attributes)
     for name, colour, follows in (("order", "#111", True), ("wrong", "#a33c00", False)):
         nodes = [node for node in ranks if node and follows_by_node[node] is follows]  # node 0 has no number
         numbers = [ranks[node] for node in nodes]
-        yield texts(f"walk-{name}", _numbers_at_nodes(layout, nodes, numbers), 9, "start", colour=colour, more=beside)
+        yield texts(
+            f"walk-{name}", _numbers_at_nodes(layout, nodes, numbers), 9, "start", colour=colour, more=beside_attributes
+        )
 
 
 def _numbers_at_nodes(layout: Layout, nodes: Iterable[int], numbers: Iterable[int]) -> Iterator[tuple[int, int, int]]:
@@ -335,21 +339,21 @@ def draw_picture(picture: Picture) -> str:
     layout = layer_nodes(Graph(len(seen_nodes), tuple(edges))).shifted_by(_PICTURE_MARGIN, _PICTURE_MARGIN)
     places, visited_nodes = dict(zip(seen_nodes, layout.places, strict=True)), set(state.order)
     straight_lines = (line((layout.places[start], layout.places[end])) for start, end in edges)
-    parts = [path("walk-edge", "#888", 1.5, straight_lines)]
+    shapes = [path("walk-edge", "#888", 1.5, straight_lines)]
     for name, colour, width, nodes in (
         ("walk-outline", "#111", 25, seen_nodes),
         ("walk-frontier", "#fff", 22, [node for node in seen_nodes if node not in visited_nodes]),
         ("walk-visited", "#0072b2", 22, state.order),
     ):
-        parts.append(path(name, colour, width, (f"M{point(places[node])}h0" for node in nodes), ROUND))
-    parts.append(circle("walk-current", "#d55e00", 3.5, places[state.at], 15))
+        shapes.append(path(name, colour, width, (f"M{point(places[node])}h0" for node in nodes), ROUND))
+    shapes.append(circle("walk-current", "#d55e00", 3.5, places[state.at], 15))
     for name, colour, is_visited in (("walk-inside", "#fff", True), ("walk-label", "#111", False)):
         nodes = [node for node in seen_nodes if (node in visited_nodes) == is_visited]
         labels = ((places[node][0], places[node][1] + 4.3, node) for node in nodes)  # 4.3 down to the base line
-        parts.append(texts(name, labels, 12, colour=colour))
+        shapes.append(texts(name, labels, 12, colour=colour))
     width, height = layout.width + 2 * _PICTURE_MARGIN, layout.height + 2 * _PICTURE_MARGIN
     label = f"{plural(len(seen_nodes), 'node')} seen"
-    return Scene("walk", label, (width, height), parts).svg()
+    return Scene("walk", label, (width, height), shapes).svg()
 
 
 IMAGES = Images(

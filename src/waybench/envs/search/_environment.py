@@ -128,8 +128,9 @@ def _make_play_function(
     """Return the function from options to the play; `wording` takes story, edition and protocol."""
 
     def play(options: Mapping[str, Json]) -> Play[Any, Any, int]:
+        """Return the rules, the wording, and the teacher or coach of an episode."""
         protocol = PROTOCOLS[options["protocol"]]
-        words: Any = wording(story, options["wording"], protocol)
+        episode_wording: Any = wording(story, options["wording"], protocol)
         # True for the whole episode, or the number of the teacher's first steps.
         guided, chances, max_steps = options["teacher_guided"], options["weak_tg_chances"], options["max_steps"]
         guide = coach = None
@@ -143,9 +144,11 @@ def _make_play_function(
             if guided:
                 guide = Teacher(game, teacher, guided)
             elif chances:
-                coach = Coach(game, lambda state: scores.algorithm(state.case, protocol), words.refuse, chances)
+                coach = Coach(
+                    game, lambda state: scores.algorithm(state.case, protocol), episode_wording.refuse, chances
+                )
         limits = Limits(_MOST_TURNS if max_steps is None else max_steps, "retry", options["max_retries"], illegal=True)
-        return Play(game, words, limits, turns=default_max_steps, guide=guide, coach=coach)
+        return Play(game, episode_wording, limits, turns=default_max_steps, guide=guide, coach=coach)
 
     return play
 
@@ -165,7 +168,7 @@ def _oracle_is_ceiling(record: EpisodeRecord) -> bool:
 
 def _make_environment(
     story: SearchTexts,
-    other: str,
+    twin_name: str,
     *,
     task: str,
     game: Game[Any, Any, int],
@@ -178,13 +181,13 @@ def _make_environment(
     **fields: Any,
 ) -> Environment[Any, Any, int]:
     """Return one of two environments with the same cases; `task` names a table of about.toml."""
-    about = read_toml(__file__, "about.toml")
-    game_words = about["number" if task == "number" else "walk"]
+    about_texts = read_toml(__file__, "about.toml")
+    game_words = about_texts["number" if task == "number" else "walk"]
     environment: Environment[Any, Any, int] = Environment(
         id=f"search/{story.name}",
         version=1,
         title=story.title,
-        about=read_text(__file__, "about.md").format(**{**game_words, **about[task], **about[story.name]}),
+        about=read_text(__file__, "about.md").format(**{**game_words, **about_texts[task], **about_texts[story.name]}),
         playing=Playing(
             options=OPTIONS,
             play=_make_play_function(story, game, wording, scores, players.policies["oracle"]),
@@ -194,7 +197,7 @@ def _make_environment(
         probes=(belief(story),),
         **fields,
     )
-    datasets = Cases(environment, f"search/{other}", cases).datasets
+    datasets = Cases(environment, f"search/{twin_name}", cases).datasets
     return replace(environment, items=replace(environment.items, datasets=datasets))
 
 
@@ -202,11 +205,14 @@ def _twin_environments(
     plain: str, embodied: str, **task: Any
 ) -> tuple[Environment[Any, Any, int], Environment[Any, Any, int]]:
     """Return the plain and the embodied environment of a task, with the same cases; only the first has a horizon."""
-    base, twin = (
-        _make_environment(STORIES[story], other, **task) for story, other in ((plain, embodied), (embodied, plain))
+    plain_environment, embodied_environment = (
+        _make_environment(STORIES[story], twin_name, **task)
+        for story, twin_name in ((plain, embodied), (embodied, plain))
     )
-    return base, replace(
-        twin, items=replace(twin.items, twin=base.id), difficulty=replace(twin.difficulty, horizon=None)
+    return plain_environment, replace(
+        embodied_environment,
+        items=replace(embodied_environment.items, twin=plain_environment.id),
+        difficulty=replace(embodied_environment.difficulty, horizon=None),
     )
 
 

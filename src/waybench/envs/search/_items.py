@@ -138,11 +138,7 @@ class CaseFile(Source[I], Generic[I]):
     """Cases of a file: {"target": ...} or {"nodes": ..., "edges": ...}, in a list as published or in lines.
 
     The file can have cases of the environments `env_ids`. `common` is added to each case: the range of the numbers,
-    which the published files leave out.
-
-    Raises:
-        UsageError: If the file cannot be read.
-        DataError: If it is no such file.
+    which the published files leave out. Raises a UsageError if the file cannot be read, a DataError if it is invalid.
     """
 
     def __init__(

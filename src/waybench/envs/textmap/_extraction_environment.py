@@ -298,10 +298,10 @@ def _play(
     protocol: str, wording: str, mode: str, before: str | None, lists: str | None
 ) -> Play[Extraction, ExtractionState, Trajectory]:
     """Return the rules and the wording of an episode by the options."""
-    words = ExtractionWording(mode, resolve_lists(protocol, lists))
+    extraction_wording = ExtractionWording(mode, resolve_lists(protocol, lists))
     game = ExtractionRules(mode, before or ("told" if protocol == PAPER.name else "own"), RULES[protocol])
     turns = partial(turn_count, mode=mode) if mode == "steps" else None
-    return Play(game, words, Limits(turns=1), turns)
+    return Play(game, extraction_wording, Limits(turns=1), turns)
 
 
 EXTRACT = make_map_environment(

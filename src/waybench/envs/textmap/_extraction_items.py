@@ -87,9 +87,7 @@ def make_extractions(
 
     There are at most as many route questions as `questions` says, and at most as many destination questions, whose
     paths have at most `longest` moves. `cutoff` is at most 70 for a published map, which has no positions after that.
-
-    Raises:
-        UsageError: If the map has too many paths to sample from.
+    Raises a UsageError if the map has too many paths to sample from.
     """
     cutoff = min(cutoff, place_map.last_step, MOST_HOPS)
     prefix = truncate_map(place_map, cutoff)

@@ -85,12 +85,12 @@ class Frame:
 
     name: str
 
-    def walkthrough_in_frame(self, place_map: PlaceMap, last: int) -> tuple[WalkthroughStep, ...]:
+    def walkthrough_in_frame(self, place_map: PlaceMap, last_step: int) -> tuple[WalkthroughStep, ...]:
         """Return the walkthrough up to a step, with its moves in this frame and the name of the place at each step.
 
         What the game says is left out, since it names directions of the compass.
         """
-        places = places_after_steps(place_map, last)
+        places = places_after_steps(place_map, last_step)
         facing, command = 0, ""
         steps: list[WalkthroughStep] = []
         for step, before, place in zip(place_map.steps, (places[0], *places), places, strict=False):

@@ -363,8 +363,7 @@ _load_cached = lru_cache(maxsize=64)(load_map)
 def published_map(game: str, locate: Locate) -> PlaceMap:
     """Return the map of a published game (cached); `locate` returns the path of a file of a data set.
 
-    Raises:
-        UsageError: If there is no such game, or its files are missing.
+    Raises a UsageError if there is no such game, or its files are missing or in several folders.
     """
     paths = [locate(DATA_SET, f"{game}/{game}.{part}") for part in PARTS]
     folders = {path.parent for path in paths}

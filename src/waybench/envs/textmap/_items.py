@@ -160,11 +160,7 @@ def decode_destination(data: Json) -> MapQuestion:
 
 
 def decode_route_on_map(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQuestion:
-    """Read a route question on a map with the walkthrough up to the cutoff.
-
-    Raises:
-        DataError: If the question is invalid; the message names the field.
-    """
+    """Read a route question on a map with the walkthrough up to the cutoff; a DataError names an invalid field."""
     check_known_fields(data, (*_FIELDS, "labels"))
     question = _read_source_and_target(place_map, cutoff, data)
     if not question.target:
@@ -178,10 +174,9 @@ def decode_route_on_map(place_map: PlaceMap, cutoff: int, data: dict[str, Json])
 
 
 def decode_destination_on_map(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQuestion:
-    """Read a destination question on a map with the walkthrough up to the cutoff; see `decode_destination`.
+    """Read a destination question on a map with the walkthrough up to the cutoff; a DataError names an invalid field.
 
-    Raises:
-        DataError: If the question is invalid; the message names the field.
+    See `decode_destination` for the optional fields.
     """
     check_known_fields(data, (*_FIELDS, "actions", "path"))
     question = _read_source_and_target(place_map, cutoff, data)
@@ -367,11 +362,7 @@ def selected_maps(parameters: Mapping[str, Any], files: DataFiles) -> Iterator[P
     """Yield published maps, or maps in a folder.
 
     `parameters` has "source" ("published" or the folder), "games", and perhaps "names"; `files` finds the published
-    files.
-
-    Raises:
-        UsageError: If a map is not here.
-        DataError: If a map is invalid, or two folders have a map of the same name.
+    files. Raises a UsageError if a map is missing, and a DataError if it is invalid or two maps have the same name.
     """
     has_plain_names = parameters.get("names", "plain") == "plain"  # without machine ids
     if parameters["source"] == "published":

@@ -186,10 +186,12 @@ def sample_questions_on_map(
         """Sample questions of one difficulty."""
         rng = Stream("textmap/choose", word, difficulty)
         if paths is None:
-            table = routes(prefix)
-            pairs = table.pair_numbers(difficulty, cutoff, rule)
+            all_routes = routes(prefix)
+            pairs = all_routes.pair_numbers(difficulty, cutoff, rule)
             rng.shuffle(pairs)
-            return [MapQuestion(prefix, cutoff, *table.pair_of_number(number), rule=rule) for number in pairs[:count]]
+            return [
+                MapQuestion(prefix, cutoff, *all_routes.pair_of_number(number), rule=rule) for number in pairs[:count]
+            ]
         try:
             sample = paths.sample_paths(count, rng, PathSelection(difficulty=difficulty, longest=longest))
         except UsageError:  # of more paths than the budget
@@ -248,6 +250,7 @@ def make_question_sampler(kind: Kind) -> Ask[MapQuestion]:
         options: Mapping[str, Any],
         world: TextWorld | None,
     ) -> list[MapQuestion]:
+        """Sample questions by the source options."""
         longest: int | None = options["longest"]
         if longest is None and world is not None and len(world.places) >= _MANY_PLACES:
             longest = LONGEST
@@ -300,10 +303,10 @@ def _play(
 ) -> Play[MapQuestion, AnswerState[MapQuestion], Trajectory]:
     """Return the rules and the wording of an episode by the options."""
     published = protocol == PAPER.name
-    words = QuestionWording(
+    question_wording = QuestionWording(
         TEMPLATES[wording], observations, resolve_lists(protocol, lists), published=published, frame=frame
     )
-    return Play(QuestionGame(RULES[protocol]), words, Limits(turns=1))
+    return Play(QuestionGame(RULES[protocol]), question_wording, Limits(turns=1))
 
 
 def _make_question_environment(

@@ -37,6 +37,7 @@ def _event_score_metric(name: str) -> MetricFunction:
     """Return a function of a record: an event value; 0 without a readable answer, None for an unanswerable route."""
 
     def event_score(record: EpisodeRecord) -> float | None:
+        """Return the event's value in a record."""
         value = last_event(record, name)
         if value is None:
             return 0.0
@@ -278,6 +279,7 @@ def _make_failure_function(
     """Return a function from a record to its failure; `classify` judges answers to answerable questions."""
 
     def failure_of_record(record: EpisodeRecord) -> FailureKind:
+        """Return the kind of a record's failure."""
         general_kind = general_failure_kind(record)
         if general_kind in NO_ANSWER or not record.turns or record.turns[-1].action is None:
             return general_kind
@@ -364,6 +366,7 @@ def _make_steps_function(
     """Return a function that yields the moves of a record's answer with their errors, by `move_errors`."""
 
     def steps_of_answer(record: EpisodeRecord) -> Iterator[Step]:
+        """Yield the moves of a record's answer; nothing for an unanswerable question, one error for an unread reply."""
         if not record.turns or not record.proof["answerable"]:
             return
         number = len(record.turns) - 1

@@ -312,8 +312,8 @@ SOURCE_OPTIONS = (
 
 def _play(protocol: str, wording: str, local_map: bool) -> Play[Minigame, AnswerState[Minigame], str]:
     """Return the rules and the wording of an episode by the options."""
-    words = MinigameWording(FORMS[wording], local_map=local_map, search_reply=protocol == SOUND.name)
-    return Play(MinigameRules(), words, Limits(turns=1))
+    minigame_wording = MinigameWording(FORMS[wording], local_map=local_map, search_reply=protocol == SOUND.name)
+    return Play(MinigameRules(), minigame_wording, Limits(turns=1))
 
 
 MINIGAME = make_map_environment(

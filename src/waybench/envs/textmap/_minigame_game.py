@@ -223,10 +223,10 @@ def sample_minigames(
     return games
 
 
-def _places_if_known(place_map: PlaceMap, last: int) -> tuple[str, ...]:
+def _places_if_known(place_map: PlaceMap, last_step: int) -> tuple[str, ...]:
     """Return the place of the player after each step up to the last one; empty if it is unknown."""
     try:
-        return places_after_steps(place_map, last)
+        return places_after_steps(place_map, last_step)
     except UsageError:
         return ()
 
@@ -305,11 +305,11 @@ class MinigameRules(OneAnswerGame[Minigame, str]):
 
     def judge(self, instance: Minigame, answer: str) -> Judgement:
         """Compare an action with the walkthrough's; the events say where it leads on the map."""
-        ends = {edge.target for edge in outgoing_moves(instance) if edge.action == answer}
+        targets = {edge.target for edge in outgoing_moves(instance) if edge.action == answer}
         events: dict[str, Json] = {
-            "moving": bool(ends),
-            "arrives": instance.move.target in ends,
-            "visited": bool(ends & set(instance.places)) if ends else None,
+            "moving": bool(targets),
+            "arrives": instance.move.target in targets,
+            "visited": bool(targets & set(instance.places)) if targets else None,
         }
         outcome = Outcome.UNPRODUCTIVE if answer in instance.actions else Outcome.ILLEGAL
         return Judgement(float(answer == instance.move.action), events, outcome)

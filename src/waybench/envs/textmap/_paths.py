@@ -83,7 +83,7 @@ def enumerate_simple_paths(
         `last`.
     """
     source, depth, n_visited, n_matched, n_written = state[0], state[1], state[2], state[3], state[4]
-    room, has_ranks, counts_pairs = starts.size - 1, ranks.size > 0, pairs.size > 0
+    capacity, has_ranks, counts_pairs = starts.size - 1, ranks.size > 0, pairs.size > 0
     path_count, move_count = 0, 0
     while True:
         if depth < 0:
@@ -114,7 +114,7 @@ def enumerate_simple_paths(
             if counts_pairs:
                 pairs[source, head] += 1
             lengths[is_hard, length] += 1
-            is_written = room > 0 and (not has_ranks or ranks[n_written] == n_matched)
+            is_written = capacity > 0 and (not has_ranks or ranks[n_written] == n_matched)
             n_matched += 1
         if is_written:
             starts[path_count] = move_count
@@ -131,7 +131,7 @@ def enumerate_simple_paths(
             if has_ranks and n_written == ranks.size:
                 source = last + 1  # all ranks are written
                 break
-            if path_count == room or move_count + on_path.size > path_moves.size:  # the next path might not fit
+            if path_count == capacity or move_count + on_path.size > path_moves.size:  # the next path might not fit
                 break
     state[0], state[1], state[2], state[3], state[4] = source, depth, n_visited, n_matched, n_written
     return path_count
@@ -240,14 +240,9 @@ class Paths:
     def sample_paths(self, count: int, stream: Stream, selection: PathSelection = ALL) -> list[tuple[int, ...]]:
         """Sample paths uniformly without replacement; all paths, shuffled, if there are at most `count`.
 
-        A sample of fewer paths is a prefix of a sample of more. The paths are not listed: they are counted first, then
-        ranks are drawn, and a second enumeration returns the paths of these ranks.
-
-        Returns:
-            The paths, as numbers of edges of the map.
-
-        Raises:
-            UsageError: If there are more paths than the budget.
+        A path is given by the numbers of its edges in the map. A sample of fewer paths is a prefix of a sample of more.
+        The paths are not listed: they are counted first, then ranks are drawn, and a second enumeration returns the
+        paths of these ranks. Raises a UsageError if there are more paths than the budget.
         """
         counting_search = self._start_search(selection)
         counting_search.find_next_block()
@@ -300,8 +295,7 @@ class _Search:
     def find_next_block(self) -> int:
         """Find paths up to the end or until the block is full; return the number of paths in the block.
 
-        Raises:
-            UsageError: If there are more paths than the budget.
+        Raises a UsageError if there are more paths than the budget.
         """
         path_count: int = _compiled_enumeration()(
             *(*self._graph, *self._query, self._budget, self.ranks, self._state, self._nodes, self._cursors),

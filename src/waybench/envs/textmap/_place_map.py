@@ -90,11 +90,7 @@ class PlaceMap:
         return self.steps[-1].number if self.steps else 0
 
     def find_edge(self, source: str, action: str, target: str) -> Edge:
-        """Return the move with these names.
-
-        Raises:
-            UsageError: If there is no such move.
-        """
+        """Return the move with these names; a UsageError if there is none."""
         for edge in self.edges:
             if (edge.source, edge.action, edge.target) == (source, action, target):
                 return edge
@@ -165,11 +161,8 @@ def _named_steps(traversals: Sequence[Traversal], named_at: list[int]) -> list[i
 def load_map(folder: Path, name: str) -> PlaceMap:
     """Read a map from NAME.edges.json, NAME.locations.json, NAME.actions.json and NAME.walkthrough in a folder.
 
-    Lists of questions in the same folder are not read, since they follow from these files.
-
-    Raises:
-        UsageError: If a file is missing or cannot be read.
-        DataError: If a file is invalid; the message names the file and the record.
+    Lists of questions in the same folder are not read, since they follow from these files. Raises a UsageError if a
+    file is missing or cannot be read, and a DataError, which names the file and the record, if it is invalid.
     """
     places, actions = (
         read_names(_read_json_list(file), str(file))
@@ -267,17 +260,21 @@ def _read_name(value: Json, where: str) -> str:
 
 
 def read_edges(
-    records: Sequence[Json], source_name: str, places: Collection[str], actions: Collection[str], last: int = NEVER - 1
+    records: Sequence[Json],
+    source_name: str,
+    places: Collection[str],
+    actions: Collection[str],
+    last_step: int = NEVER - 1,
 ) -> tuple[Edge, ...]:
     """Read the records of a map's moves, with the published fields.
 
-    `source_name`, such as the file's path, begins error messages; `last` is the walkthrough's last step.
+    `source_name`, such as the file's path, begins error messages; `last_step` is the walkthrough's last step.
     """
     positions: dict[tuple[str, str, str], int] = {}
     edges: list[Edge] = []
     for number, record in enumerate(records):
         where = f"{source_name}: record {number}"
-        edge = _read_edge(record, where, last)
+        edge = _read_edge(record, where, last_step)
         for place, key in ((edge.source, "src_node"), (edge.target, "dst_node")):
             if place not in places:
                 raise DataError(f"{where}: {key}: {place[:60]!r} is not among the locations")
@@ -293,28 +290,28 @@ def read_edges(
     return tuple(edges)
 
 
-def _read_edge(record: Json, where: str, last: int) -> Edge:
+def _read_edge(record: Json, where: str, last_step: int) -> Edge:
     """Read the record of a move, with the published fields."""
     if not is_object(record):
         raise DataError(f"{where}: not an object")
     source, target, action = (
         _read_name(_require_field(record, key, where), f"{where}: {key}") for key in ("src_node", "dst_node", "action")
     )
-    edge = Edge(source, target, action, *[_read_step_number(record, key, where, last) for key in STEP_KEYS])
-    for key, least in (("edge_min_step", edge.known_step), ("edge_min_step_answerable", edge.named_step)):
-        if _read_step_number(record, key, where, last) != least:
-            raise DataError(f"{where}: {key}: it is {record[key]}, but the lesser of its two steps is {least}")
+    edge = Edge(source, target, action, *[_read_step_number(record, key, where, last_step) for key in STEP_KEYS])
+    for key, earlier_step in (("edge_min_step", edge.known_step), ("edge_min_step_answerable", edge.named_step)):
+        if _read_step_number(record, key, where, last_step) != earlier_step:
+            raise DataError(f"{where}: {key}: it is {record[key]}, but the lesser of its two steps is {earlier_step}")
     if edge.named_step >= NEVER or edge.known_step >= NEVER:
         raise DataError(f"{where}: the move is never made or inferred: all steps are {NEVER}")
     return edge
 
 
-def _read_step_number(record: dict[str, Json], key: str, where: str, last: int) -> int:
-    """Read a step of a record: from 1 to `last`, or `NEVER`."""
+def _read_step_number(record: dict[str, Json], key: str, where: str, last_step: int) -> int:
+    """Read a step of a record: from 1 to `last_step`, or `NEVER`."""
     value = _require_field(record, key, where)
-    if type(value) is not int or not (1 <= value <= last or value == NEVER):
+    if type(value) is not int or not (1 <= value <= last_step or value == NEVER):
         raise DataError(
-            f"{where}: {key}: {ascii(str(value)[:60])[1:-1]} is neither a step from 1 to {last} nor {NEVER}"
+            f"{where}: {key}: {ascii(str(value)[:60])[1:-1]} is neither a step from 1 to {last_step} nor {NEVER}"
         )
     return value
 

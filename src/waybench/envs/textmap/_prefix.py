@@ -100,29 +100,26 @@ class Tokenizer(Protocol):
         ...
 
 
-def published_walkthrough_text(steps: Sequence[WalkthroughStep], last: int | None = None) -> str:
-    """Return a walkthrough up to step `last` (None for all), as the published program shows it (spec, section 4).
+def published_walkthrough_text(steps: Sequence[WalkthroughStep], last_step: int | None = None) -> str:
+    """Return a walkthrough up to step `last_step` (None for all), as the published program shows it (spec, section 4).
 
     If steps follow, the text ends with an extra empty line.
     """
-    text = _text_without_separators(steps, last)
-    has_later_steps = last is not None and last < steps[-1].number
+    text = _text_without_separators(steps, last_step)
+    has_later_steps = last_step is not None and last_step < steps[-1].number
     return text if has_later_steps else text.removesuffix("\n")
 
 
-def _text_without_separators(steps: Sequence[WalkthroughStep], last: int | None = None) -> str:
-    """Return the steps of a walkthrough up to `last` without lines of "=" and blanks at the ends."""
-    return walkthrough_text(steps, last).strip().replace("=" * 11, "")
+def _text_without_separators(steps: Sequence[WalkthroughStep], last_step: int | None = None) -> str:
+    """Return the steps of a walkthrough up to `last_step` without lines of "=" and blanks at the ends."""
+    return walkthrough_text(steps, last_step).strip().replace("=" * 11, "")
 
 
 def last_step_by_published_rule(steps: Sequence[WalkthroughStep], tokenizer: Tokenizer, tokens: int) -> int | None:
     """Return the last step that the published program shows within a number of tokens; None if all steps fit.
 
     The program takes the last but one step number in the text of the first tokens. So the last step is left out even if
-    it fits completely.
-
-    Raises:
-        UsageError: If no step fits.
+    it fits completely. Raises a UsageError if no step fits.
     """
     encoded = tokenizer.encode(_text_without_separators(steps))
     if len(encoded) <= tokens:
@@ -134,11 +131,7 @@ def last_step_by_published_rule(steps: Sequence[WalkthroughStep], tokenizer: Tok
 
 
 def last_step_that_fits(steps: Sequence[WalkthroughStep], tokenizer: Tokenizer, tokens: int) -> int | None:
-    """Return the last step that fits into a number of tokens; None if all steps fit.
-
-    Raises:
-        UsageError: If no step fits.
-    """
+    """Return the last step that fits into a number of tokens; None if all steps fit, a UsageError if none fits."""
     numbers = [step.number for step in steps]
     n_steps = bisect_right(
         numbers, tokens, key=lambda last: len(tokenizer.encode(published_walkthrough_text(steps, last)))
@@ -160,9 +153,9 @@ def all_names(place_map: PlaceMap) -> PromptNames:
     return PromptNames(place_map.places, place_map.actions)
 
 
-def seen_names(place_map: PlaceMap, last: int) -> PromptNames:
-    """Return the places and actions of the moves that a reader of the steps up to `last` can know, in map order."""
-    edges = [edge for edge in place_map.edges if is_reached(edge.named_step, last)]
+def seen_names(place_map: PlaceMap, last_step: int) -> PromptNames:
+    """Return the places and actions of the moves that a reader of the steps to `last_step` can know, in map order."""
+    edges = [edge for edge in place_map.edges if is_reached(edge.named_step, last_step)]
     places = {place for edge in edges for place in (edge.source, edge.target)}
     actions = {edge.action for edge in edges}
     return PromptNames(
@@ -171,28 +164,25 @@ def seen_names(place_map: PlaceMap, last: int) -> PromptNames:
     )
 
 
-def steps_with_place_names(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[WalkthroughStep, ...]:
+def steps_with_place_names(place_map: PlaceMap, last_step: int = PUBLISHED_STEPS) -> tuple[WalkthroughStep, ...]:
     """Return the walkthrough with the name of the place in place of each observation (the paper's "-S").
 
-    `last` is the last step whose moves are on the map; later positions are unknown.
+    `last_step` is the last step whose moves are on the map; later positions are unknown.
     """
-    steps = (step for step in place_map.steps if step.number <= last)
+    steps = (step for step in place_map.steps if step.number <= last_step)
     return tuple(
         WalkthroughStep(step.number, step.action, f"{place}\n")
-        for step, place in zip(steps, places_after_steps(place_map, last), strict=True)
+        for step, place in zip(steps, places_after_steps(place_map, last_step), strict=True)
     )
 
 
-def places_after_steps(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[str, ...]:
-    """Return the place of the player after each step of the walkthrough up to `last`.
+def places_after_steps(place_map: PlaceMap, last_step: int = PUBLISHED_STEPS) -> tuple[str, ...]:
+    """Return the place of the player after each step of the walkthrough up to `last_step`.
 
     The map has the step at which each move is made for the first time. Between these steps, an action that has led
     somewhere before leads there again, and any other action leads nowhere. If it has led to several places, the result
     is the one from which the next new move starts. If the game itself moves the player, the map shows that only at the
-    next new move, so the result has it one step before.
-
-    Raises:
-        UsageError: If no move is made up to that step.
+    next new move, so the result has it one step before. Raises a UsageError if the map has no move that is made.
     """
     edge_by_first_step = {edge.forward: edge for edge in place_map.edges if edge.forward < NEVER}
     if not edge_by_first_step:
@@ -202,7 +192,7 @@ def places_after_steps(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tupl
     for edge in place_map.edges:
         edges_by_command.setdefault((edge.source, edge.action), []).append(edge)
     layers: list[dict[str, str]] = []  # for each step: possible place after it -> place before it
-    for number, action, _ in place_map.steps[: last + 1]:
+    for number, action, _ in place_map.steps[: last_step + 1]:
         new_edge = edge_by_first_step.get(number)
         if new_edge is not None:
             if layers and new_edge.source not in layers[-1] and number - 1 not in edge_by_first_step:
@@ -228,10 +218,8 @@ def with_machine_ids(place_map: PlaceMap, ids: Mapping[str, str]) -> PlaceMap:
     """Return a map whose places have machine ids in their names (paper, section A.2).
 
     The id follows the name in parentheses, as in "in debris room (obj59)", and replaces a remark in parentheses at the
-    end of the name: "hall (1st floor)" becomes "hall (obj66)". The published files have no ids.
-
-    Raises:
-        UsageError: If a place has no id, or two would have the same name.
+    end of the name: "hall (1st floor)" becomes "hall (obj66)". The published files have no ids. Raises a UsageError if
+    a place has no id, or two places would have the same name.
     """
     for place in place_map.places:
         if not ids.get(place):
@@ -246,9 +234,7 @@ def with_machine_ids(place_map: PlaceMap, ids: Mapping[str, str]) -> PlaceMap:
 def with_machine_ids_from_file(place_map: PlaceMap, folder: Path) -> PlaceMap:
     """Return a map whose places have machine ids in their names, by NAME.anno2code.json (place -> ids) in a folder.
 
-    Raises:
-        UsageError: If there is no such file, or a place has no id.
-        DataError: If the file is invalid.
+    Raises a UsageError if there is no such file, or a place has no id; a DataError if the file is invalid.
     """
     path = folder / f"{place_map.name}.anno2code.json"
     data = read_json_file(path, LARGEST_FILE, "a file of ids; places have no ids without it")

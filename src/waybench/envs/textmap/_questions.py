@@ -75,14 +75,14 @@ def destination_questions(place_map: PlaceMap) -> Iterator[DestinationQuestion]:
 
     from waybench.envs.textmap._paths import Paths, routes
 
-    edges, table = place_map.edges, routes(place_map)
+    edges, all_routes = place_map.edges, routes(place_map)
     texts = [json.dumps({"action": edge.action, "node": edge.target, "prev_node": edge.source}) for edge in edges]
     edge_steps = np.array([edge_labels(edge) for edge in edges], dtype=np.int64)
     for block in Paths(place_map).blocks():
         for path, labels in zip(block, block.maximum_over_moves(edge_steps).tolist(), strict=True):
             numbers: list[int] = path.tolist()
             moves = tuple(edges[number] for number in numbers)
-            shortest = table.shortest(moves[0].source, moves[-1].target)
+            shortest = all_routes.shortest(moves[0].source, moves[-1].target)
             assert shortest is not None, "the path itself is a way"
             path_json = f"[{', '.join(texts[number] for number in numbers)}]"  # the same separator as `json.dumps`
             yield DestinationQuestion(_sha256_hex(path_json), moves, shortest, Labels(*labels))
@@ -93,13 +93,13 @@ def route_questions(place_map: PlaceMap) -> Iterator[RouteQuestion]:
     from waybench.envs.textmap._paths import Paths, routes
 
     counts = Paths(place_map).count_paths().pairs
-    table = routes(place_map)
+    all_routes = routes(place_map)
     for source, row in zip(place_map.places, counts, strict=True):
         for target, count in zip(place_map.places, row.tolist(), strict=True):
             if source != target:
                 question_id = _sha256_hex(json.dumps({"dst_node": target, "src_node": source}))
-                shortest, labels = table.shortest(source, target), table.labels(source, target)
-                walked = table.has_walked_shortest_path(source, target)
+                shortest, labels = all_routes.shortest(source, target), all_routes.labels(source, target)
+                walked = all_routes.has_walked_shortest_path(source, target)
                 yield RouteQuestion(question_id, source, target, count, shortest, labels, walked)
 
 
@@ -124,11 +124,7 @@ class Counts(NamedTuple):
 
 
 def count_questions(place_map: PlaceMap, cutoff: int, rule: Rule) -> Counts:
-    """Count the questions that are answerable from the steps 0 to `cutoff`.
-
-    Raises:
-        UsageError: If there are more paths than are ever enumerated (`BUDGET`).
-    """
+    """Count the questions that are answerable from the steps 0 to `cutoff`; a UsageError beyond `BUDGET` paths."""
     from waybench.envs.textmap._paths import Paths
 
     edges = [edge for edge in place_map.edges if is_reached(edge_labels(edge).answerable_from(rule), cutoff)]
@@ -172,11 +168,8 @@ def write_map(
     Args:
         folder: Output folder; created if it does not exist.
         place_map: The map; file names start with its name.
-        codes: Place -> its ids in the game, to be written to two more files, one for each direction.
+        codes: Place -> its ids in the game, which are written to two more files, one for each direction.
         most_paths: The destination questions are not written if there are more simple paths than this.
-
-    Raises:
-        UsageError: If a file cannot be written.
     """
     writer = _FileWriter(folder, place_map.name)
     writer.write_text("walkthrough", [walkthrough_text(place_map.steps)])

@@ -137,8 +137,8 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
         self.name, self.texts = template.name, texts
         self._frame = None if frame == GAME else Frame(frame)
         self._note = "" if frame == GAME else texts[f"frame.{frame}"]
-        words = {name: normalize_name(texts[f"direction.{name}"]) for name in DIRECTIONS}
-        self._directions = {word: name for name, word in words.items() if word != name}
+        direction_words = {name: normalize_name(texts[f"direction.{name}"]) for name in DIRECTIONS}
+        self._directions = {word: name for name, word in direction_words.items() if word != name}
         self.reads_truncated = published  # as in the published runs, where a complete list counted
         self._template, self._observations, self._lists = template, observations, lists
         self._published, self._tool = published, _make_answer_tool(template.keys, texts)

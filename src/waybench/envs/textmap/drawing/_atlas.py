@@ -209,12 +209,12 @@ _ACTION_LETTERS = 16
 def draw_map(instance: MapInstance) -> str:
     """Return the whole map of an instance as an `<svg>` element in pixels, whatever a question shows of it."""
     place_map, sheet = instance.map, make_sheet(instance.map)
-    parts = [
+    shapes = [
         rectangle("textmap-floor", "#fff", 0, (0, 0), (sheet.width, sheet.height)),
         *(_panel_svg(panel, place_map.edges, len(sheet.panels) > 1) for panel in sheet.panels),
     ]
     label = f"Map of {len(place_map.places)} places and {len(place_map.edges)} moves."
-    return Scene("map-sheet", label, (round(sheet.width), round(sheet.height)), parts, in_pixels=True).svg()
+    return Scene("map-sheet", label, (round(sheet.width), round(sheet.height)), shapes, in_pixels=True).svg()
 
 
 def _panel_svg(panel: Panel, edges: Iterable[Edge], framed: bool) -> str:
@@ -322,8 +322,8 @@ def _action_labels(panel: Panel, lines: dict[Pair, Curve], by_pair: dict[Pair, l
                     left, top, right, _ = box
                     labels.append(((left + right) / 2, top + _LABEL - 1, label))
                     break
-    look = 'stroke="#fff" stroke-width="3" stroke-linejoin="round" paint-order="stroke"'
-    return texts("textmap-name", labels, _LABEL, colour="#5a6372", more=look)
+    label_attributes = 'stroke="#fff" stroke-width="3" stroke-linejoin="round" paint-order="stroke"'
+    return texts("textmap-name", labels, _LABEL, colour="#5a6372", more=label_attributes)
 
 
 def _is_shown_by_direction(edge: Edge, curve: Curve) -> bool:

@@ -84,8 +84,8 @@ def _move_paths(board: MapLayout, overlay: AnswerOverlay) -> Iterator[str]:
 
     def distinct_path(name: str, colour: str, width: float, paths: Iterable[str]) -> str:
         """Return a group with a path for each line, so that frames of a replay share them or draw them in turn."""
-        look = f'fill="none" stroke="{colour}" stroke-width="{width}" {_ROUND}'
-        return group(name, (f'<path d="{data}"/>' for data in paths), look)
+        attributes = f'fill="none" stroke="{colour}" stroke-width="{width}" {_ROUND}'
+        return group(name, (f'<path d="{data}"/>' for data in paths), attributes)
 
     yield path("textmap-came", "#0072b2", 5, move_paths(overlay.approach), f'stroke-opacity="0.35" {_ROUND}')
     yield distinct_path("textmap-missed", "#d55e00", 3, (board.move_path_data(*move) for move in overlay.missing_moves))
@@ -131,18 +131,18 @@ def draw_picture(picture: Picture) -> str:
     moves = [edge for edge in edges if edge.source != edge.target]
     heads = (board.arrow_head_data(edge.source, edge.target, 0.8, 4) for edge in moves)
     dots = (f"M{x:.4g} {y:.4g}h0" for x, y in board.at.values())
-    look = 'stroke="#fff" stroke-width="3" paint-order="stroke"'
-    parts = [
+    label_attributes = 'stroke="#fff" stroke-width="3" paint-order="stroke"'
+    shapes = [
         path(
             "textmap-walked", "#5a6372", 1.6, dict.fromkeys(board.path_data(edge.source, edge.target) for edge in moves)
         ),
         path("textmap-head", "#5a6372", 0, heads),
         path("textmap-place", "#111", 2 * board.radius, dots, 'stroke-linecap="round"'),
-        texts("textmap-action", _action_labels(board, edges), _ACTION_SIZE, colour="#0072b2", more=look),
+        texts("textmap-action", _action_labels(board, edges), _ACTION_SIZE, colour="#0072b2", more=label_attributes),
         name_shapes(board.names.place_names(places).values(), strong=True),
     ]
     label = f"Map of {plural(len(places), 'place')} and {plural(len(moves), 'move')}"
-    return Scene("textmap", label, (board.width, board.height), parts).svg()
+    return Scene("textmap", label, (board.width, board.height), shapes).svg()
 
 
 def _action_labels(board: MapLayout, edges: tuple[Edge, ...]) -> Iterator[tuple[float, float, str]]:

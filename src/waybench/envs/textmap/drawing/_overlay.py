@@ -76,9 +76,10 @@ class MapLayout:
         self.height = step_y * last_row + _TOP + _BOTTOM
         left = (self.width - step_x * last_column) / 2
         self.at = {place: (left + step_x * x, _TOP + step_y * y) for place, (x, y) in cells.items()}
-        self.radius = max(2.0, min(4.5, 0.16 * min(step_x, step_y)))
-        self._edges, self._bend, occupied = edges, 0.55 * min(step_x, step_y), set(cells.values())
-        self._thin = max(0.6, min(1.0, min(step_x, step_y) / 36))  # line width factor for dense maps
+        step = min(step_x, step_y)
+        self.radius = max(2.0, min(4.5, 0.16 * step))
+        self._edges, self._bend, occupied = edges, 0.55 * step, set(cells.values())
+        self._thin = max(0.6, min(1.0, step / 36))  # line width factor for dense maps
         self._pairs = dict.fromkeys((edge.source, edge.target) for edge in edges if edge.source != edge.target)
         self._bent_pairs = set[Pair]()
         for pair in self._pairs:
@@ -134,14 +135,14 @@ class MapLayout:
                 pair = edge.source, edge.target
                 style = 2 if is_reached(edge.forward, cutoff) else int(is_reached(edge.reverse, cutoff))
                 styles[pair] = max(styles[pair], style)
-        parts: list[str] = []
+        shapes: list[str] = []
         for style, (name, colour, width, dash) in enumerate(_STYLES):
             lines = (self.move_path_data(*pair) for pair, pair_style in styles.items() if pair_style == style)
             dashes = f'stroke-dasharray="{dash}"' if dash else ""
-            parts.append(path(f"textmap-{name}", colour, round(width * self._thin, 2), lines, dashes))
+            shapes.append(path(f"textmap-{name}", colour, round(width * self._thin, 2), lines, dashes))
         one_way_pairs = (pair for pair, style in styles.items() if style and pair[::-1] not in styles)
         heads = (self.arrow_head_data(*pair, 0.72, 4) for pair in one_way_pairs)
-        parts.append(path("textmap-head", "#5a6372", 0, heads))
+        shapes.append(path("textmap-head", "#5a6372", 0, heads))
         reached_places = {place for pair, style in styles.items() if style for place in pair}
         dots: dict[bool, list[str]] = {True: [], False: []}
         for place, (x, y) in self.at.items():
@@ -149,9 +150,9 @@ class MapLayout:
             is_complete = name is not None and " ".join(name.lines) == clip_name(place)
             dot = f'<circle cx="{x:.4g}" cy="{y:.4g}" r="{self.radius:.2g}"/>'
             dots[place in reached_places].append(dot if is_complete else with_tooltip(clip_name(place, 100), dot))
-        parts.append(group("textmap-place", dots[True], 'fill="#5a6372"'))
-        parts.append(group("textmap-untold", dots[False], 'fill="#fff" stroke="#bdb8ad"'))
-        return "".join(parts) + name_shapes(self.names.fitting.values())
+        shapes.append(group("textmap-place", dots[True], 'fill="#5a6372"'))
+        shapes.append(group("textmap-untold", dots[False], 'fill="#fff" stroke="#bdb8ad"'))
+        return "".join(shapes) + name_shapes(self.names.fitting.values())
 
 
 @lru_cache(maxsize=64)
@@ -162,10 +163,12 @@ def map_layout(place_map: PlaceMap) -> MapLayout:
 
 def name_shapes(names: Iterable[Name], *, strong: bool = False) -> str:
     """Return the SVG text of names."""
-    look = 'fill="#1c2230" font-weight="600" stroke-width="5"' if strong else 'fill="#5a6372" stroke-width="3"'
-    edge = 'stroke="#fff" stroke-linejoin="round" paint-order="stroke"'
-    more = f'{look} {edge} font-size="{FONT}" text-anchor="middle"'
-    return group("textmap-meant" if strong else "textmap-name", map(_name_text, names), more)
+    fill_attributes = (
+        'fill="#1c2230" font-weight="600" stroke-width="5"' if strong else 'fill="#5a6372" stroke-width="3"'
+    )
+    stroke_attributes = 'stroke="#fff" stroke-linejoin="round" paint-order="stroke"'
+    attributes = f'{fill_attributes} {stroke_attributes} font-size="{FONT}" text-anchor="middle"'
+    return group("textmap-meant" if strong else "textmap-name", map(_name_text, names), attributes)
 
 
 def _name_text(name: Name) -> str:
@@ -328,7 +331,7 @@ def _destination_overlay(question: MapQuestion, turn: TurnRecord | None) -> Answ
 def _minigame_overlay(game: Minigame, turn: TurnRecord | None) -> AnswerOverlay:
     """Return the overlay of a minigame."""
     action = None if turn is None else turn.carried_out
-    current_place, crosses, ends = game.move.source, list[tuple[str, Cell]](), list[str]()
+    current_place, crosses, targets = game.move.source, list[tuple[str, Cell]](), list[str]()
     caption = f"Step {game.step}, at {_short(current_place)}"
     if turn is None:
         caption += ": what is next?"
@@ -336,12 +339,12 @@ def _minigame_overlay(game: Minigame, turn: TurnRecord | None) -> AnswerOverlay:
         caption += f": {_UNREAD}"
     else:
         is_right = action == game.move.action
-        ends = sorted({edge.target for edge in outgoing_moves(game) if edge.action == action})
+        targets = sorted({edge.target for edge in outgoing_moves(game) if edge.action == action})
         answer = clip_name(action, 30) if action in game.actions else "an action that is not listed"
         caption += f": {answer}, " + ("right" if is_right else "wrong")
         if not is_right:
             direction, _ = direction_and_certainty(action)
-            crosses = [(end, (0, 0)) for end in ends] or [(current_place, direction)]
+            crosses = [(end, (0, 0)) for end in targets] or [(current_place, direction)]
     approach = [(source, target) for source, target in pairwise(game.places) if source != target]
     return AnswerOverlay(
         caption=caption,
@@ -349,8 +352,8 @@ def _minigame_overlay(game: Minigame, turn: TurnRecord | None) -> AnswerOverlay:
         right=game.move.target,
         reference=[(game.move.source, game.move.target)],
         approach=approach[-_N_APPROACH:],
-        answered_moves=[(current_place, end) for end in ends],
-        stops=ends,
+        answered_moves=[(current_place, end) for end in targets],
+        stops=targets,
         crosses=crosses,
     )
 

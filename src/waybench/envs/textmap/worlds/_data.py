@@ -31,9 +31,9 @@ def opposite_action(action: str) -> str | None:
     """Return the opposite of an action, judged by its words alone; None if there is none."""
     if action in _BARE:
         return _BARE[action]
-    for there, back in _BACK.items():
-        if action.startswith(there):
-            return back + action[len(there) :]
+    for prefix, opposite_prefix in _BACK.items():
+        if action.startswith(prefix):
+            return opposite_prefix + action[len(prefix) :]
     return None
 
 

@@ -390,11 +390,7 @@ class WorldItems(Source[M]):
         )
 
     def item(self, index: int) -> Item[M]:
-        """Return the item with this number.
-
-        Raises:
-            UsageError: If no world of this kind has such an instance.
-        """
+        """Return the item with this number; a UsageError if worlds with these options have too few instances."""
         world, number = divmod(index, self._items_per_world)
         instances = self._instances(world, 0)
         n_extra = n_empty = 0

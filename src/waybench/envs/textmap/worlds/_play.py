@@ -119,8 +119,8 @@ class WorldEngine:
         if at_length:
             if place.text:
                 text += f"{place.text}\n"
-            if ways := self._exits_text(now):
-                text += f"{ways}\n"
+            if exits_text := self._exits_text(now):
+                text += f"{exits_text}\n"
         things_here = [name for name, number in self._portable[now.place] if not now.taken >> number & 1]
         if things_here:
             text += f"There is {join_items([with_article(name) for name in things_here])} here.\n"

@@ -254,8 +254,8 @@ def describe_exits(actions: Sequence[str], special: Sequence[str], exits: str, t
     directions = [action for action in actions if action in DIRECTIONS]
     sentences = list(special)
     if directions and rng.below(2):
-        ways = [_direction_with_scenery(direction, theme, rng) for direction in directions]
-        sentences.insert(0, rng.choice(_PROSE["ways"]).format(list=join_items(ways)))
+        phrases = [_direction_with_scenery(direction, theme, rng) for direction in directions]
+        sentences.insert(0, rng.choice(_PROSE["ways"]).format(list=join_items(phrases)))
     elif directions:
         sentences.insert(0, rng.choice(_PROSE["going"]).format(plain=join_items(directions)))
     return " ".join(sentences)
@@ -311,9 +311,9 @@ def make_world(rng: Stream, style: WorldStyle, name: str = "world") -> TextWorld
         text = describe_place(theme, noun, scenery[number], smell, rumour, style.prose, deck)
         actions = sorted(doorless_actions[number], key=lambda action: _ORDER.get(action, len(_ORDER)))
         special = [moves.descriptions[number, action] for action in actions if (number, action) in moves.descriptions]
-        ways = describe_exits(actions, special, style.exits, theme, rng)
+        exits_text = describe_exits(actions, special, style.exits, theme, rng)
         sound = deck.draw_text(theme.sounds)
-        places.append(Location(title, number in dark_places, text, ways, sound, smell, theme.events))
+        places.append(Location(title, number in dark_places, text, exits_text, sound, smell, theme.events))
     pulse = _draw_event_turns(style.prose >= 2, rng)  # texts with long descriptions have events
     intro = draw_introduction(themes[0], style.prose, rng)
     voice = Voice(**{name: rng.choice(answers) for name, answers in _WORDS["voice"].items()})
