@@ -76,7 +76,7 @@ def report(
     ),
     png: bool = option("Also write each chart as a PNG; SVG files are always written."),
     replays: int | None = option(
-        "Pages of replays: all, or at most NUMBER for each model and task. By default all for up to 2,000 episodes, "
+        "Pages of replays: all, or at most NUMBER for each model and task. By default all for up to 1,000 episodes, "
         "and 1 to 20 for each model and task beyond that; `waybench view` makes the others when you open them.",
         callback=_read_replay_limit,
         type=str,

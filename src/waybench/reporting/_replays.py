@@ -91,7 +91,7 @@ def replay_file_name(results_page: str, number: int) -> str:
     return f"{results_page.removesuffix('.html')}-{number}.html"
 
 
-MOST_OF_ALL = 2_000  # episodes, up to which each has a page by default
+MOST_OF_ALL = 1_000  # episodes, up to which each has a page by default
 # Pages of a group's replays in a larger report: the most of these that keep it below `MOST_OF_ALL` pages.
 MOST_OF_GROUP = 20, 10, 5, 2, 1
 LATER = "index.html"  # the page in `replays` that says how the others are made
