@@ -85,15 +85,11 @@ def _entry_breaches(environment: AnyEnvironment, module: ModuleType | None) -> l
     entry_or_function: Any = getattr(module, "entry", None)
     try:
         entry = entry_or_function() if callable(entry_or_function) else entry_or_function
-        named_environment = (
-            getattr(module, entry.target.rpartition(":")[2], environment) if isinstance(entry, Entry) else None
-        )
-        if (
-            isinstance(entry, Entry)
-            and named_environment is environment
-            and (difference := entry_mismatch(entry, environment))
-        ):
-            raise WaybenchError(difference)
+        if isinstance(entry, Entry):
+            target = getattr(module, entry.target.rpartition(":")[2], environment)
+            # The entry may be that of another environment in the module.
+            if target is environment and (difference := entry_mismatch(entry, environment)):
+                raise WaybenchError(difference)
     except Exception as error:  # it is somebody's code
         location = location_in_environment(error) or location_of_definition(entry_or_function)
         problem, _, advice = str(error).rpartition(": ") if isinstance(error, WaybenchError) else ("", "", "")

@@ -341,6 +341,7 @@ def _download(download: Download, to: Path | None) -> None:
     n_existing = 0
 
     def print_download(file: DataFile, downloaded: bool) -> None:
+        """Print a file that was downloaded, and count one that existed."""
         nonlocal n_existing
         if downloaded:
             click.echo(f"{download.name}/{file.path} ({_file_size_text(file.size)})", err=True)

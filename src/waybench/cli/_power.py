@@ -244,22 +244,24 @@ def _pilot_plans(folder: Path, pilot: PilotRun, shares: AssumedShares) -> tuple[
     from waybench.results.results import group_by, without_searches
 
     all_scores, all_rows = read_results((folder,), pilot.metric, load_prices(pilot.prices, pilot.price))
-    rows = group_by(without_searches(all_rows), lambda row: row.group)
+    rows_by_run = group_by(without_searches(all_rows), lambda row: row.group)
     if not all_scores:
         raise UsageError(f"{folder} has searches for horizons only, which have no scores: give --ratio and --levels")
-    references = sorted({side.model for side in all_scores if is_embedded(side.model)} if not pilot.references else ())
-    names = ", ".join(references)
-    scores = [side for side in all_scores if side.model not in references]
+    reference_models = sorted(
+        {side.model for side in all_scores if is_embedded(side.model)} if not pilot.references else ()
+    )
+    reference_names = ", ".join(reference_models)
+    scores = [side for side in all_scores if side.model not in reference_models]
     if not scores:
         raise UsageError(
-            f"{folder} has embedded players only ({names[:200]}), which say nothing of a model's variance: give logs "
-            "of a model, or add --references to plan for such players"
+            f"{folder} has embedded players only ({reference_names[:200]}), which say nothing of a model's variance: "
+            "give logs of a model, or add --references to plan for such players"
         )
     plans: list[_TestPlan] = []
     problems: list[str] = []
     for name, sides in _planned_tests(scores, shares.isomorphs):
         assumptions, reasons_against = assumptions_from_pilot(sides, shares.correlation)
-        runs = [rows[side.group] for side in sides if side.group in rows]
+        runs = [rows_by_run[side.group] for side in sides if side.group in rows_by_run]
         if name:  # it compares one model with itself
             assumptions = [
                 replace(plan, name=name, description=plan.description.removeprefix("two models, "))
@@ -269,8 +271,8 @@ def _pilot_plans(folder: Path, pilot: PilotRun, shares: AssumedShares) -> tuple[
         problems += reasons_against
     if not plans:
         raise UsageError(problems[0])
-    if references:
-        problems.append(f"Left out, since they are no models: {names} (--references counts them)")
+    if reference_models:
+        problems.append(f"Left out, since they are no models: {reference_names} (--references counts them)")
     return plans, problems
 
 
@@ -279,8 +281,8 @@ def _planned_tests(
 ) -> "Iterator[tuple[str, Sequence[ItemScores]]]":
     """Yield each test to plan: its name and the pilot's scores of what it compares.
 
-    None compares models, whose tests have no name (""). With `isomorphs`, each test compares one model's scores on
-    items with those on that many isomorphic forms of each.
+    If `isomorphs` is None, tests compare models, and have no name (""). Otherwise each test compares one model's scores
+    on items with those on this many isomorphic forms of each item.
     """
     from waybench.results.comparisons._isomorphs import compare_isomorphs, compare_twins
     from waybench.results.results import group_by

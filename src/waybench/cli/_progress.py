@@ -29,7 +29,7 @@ _STEPS_PER_TASK = 10  # parts of a task, each with a plain line
 _LONGEST_PAUSE = 30.0  # seconds after which a task has another plain line, however little was done
 _SHORTEST_PAUSE = 2.0  # seconds between two plain lines of a task, however much was done
 _COLUMN_GAP = 2
-_TABLE_MARGIN = 5  # lines of the terminal beside the table's rows
+_TABLE_MARGIN, _FEWEST_ROWS = 5, 3  # lines of the terminal beside the table's rows, and rows that are always shown
 _LONGEST_NAME = 30  # columns of a name
 _SHORTEST_MODEL = 8
 _DISPENSABLE_COLUMNS = "out", "tokens in", "requests", "retries"  # columns, the first to be left out first
@@ -126,9 +126,9 @@ class _Live:
         statuses = self._progress.statuses()
         heading = Text(self._progress.running_text)
         heading.append("   (Ctrl-C stops; the same command resumes)", style="dim")
-        most = max(self._console.size.height - _TABLE_MARGIN, 3)
+        n_rows = max(self._console.size.height - _TABLE_MARGIN, _FEWEST_ROWS)
         running_first = sorted(statuses, key=lambda status: status.state != "running")
-        visible_ids = {id(status) for status in running_first[:most]}
+        visible_ids = {id(status) for status in running_first[:n_rows]}
         visible = [status for status in statuses if id(status) in visible_ids]
         n_hidden = len(statuses) - len(visible)
         last_line = [Text(f"and {plural(n_hidden, 'more task')}", style="dim")] if n_hidden else []
@@ -167,7 +167,7 @@ def _status_table(statuses: Sequence["TaskStatus"], columns: int) -> "Renderable
     for title in _DISPENSABLE_COLUMNS:
         if title in cells and sum(least_widths[name] + _COLUMN_GAP for name in cells) > columns:
             del cells[title]
-    spare = columns - sum(widths[title] + _COLUMN_GAP for title in cells)
+    spare = columns - sum(widths[title] + _COLUMN_GAP for title in cells)  # below 0, names of models are cut
     widths["model"] = max(widths["model"] + min(spare, 0), _SHORTEST_MODEL)
     table = Table(box=None, pad_edge=False, padding=(0, _COLUMN_GAP, 0, 0), header_style="dim")
     for title in cells:
@@ -194,11 +194,12 @@ PARTS_EVERY = 30.0  # seconds between two reports
 def report_parts(
     running_folders: Callable[[], Iterable[Path]], ended: Callable[[], str], tell: Callable[[str], None]
 ) -> Generator[None]:
-    """While a block runs, print every half minute the ended parts (`ended`) and the tasks in the running folders."""
-    numbers = count(1)
+    """While a block runs, print every half minute the text of ended parts (`ended`) and the running folders' tasks."""
+    report_numbers = count(1)
 
     def print_status() -> None:
-        tell(f"{ended()}, {duration_text(next(numbers) * PARTS_EVERY)}")
+        """Print the ended parts and the time so far, then a line for each running task."""
+        tell(f"{ended()}, {duration_text(next(report_numbers) * PARTS_EVERY)}")
         for line in progress_lines(running_folders()):
             tell(f"  {line}")
 

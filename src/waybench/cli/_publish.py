@@ -269,8 +269,8 @@ def verify(
             raise UsageError(f"{path}: there is no such file or folder; give a submission or a folder of logs")
     secret_keys = read_keys(keys, key_files)
     checked_commitments = [checked_commitment(text) for text in commitments]
-    archives = [path for path in places if path.is_file() and path.suffix != ".eval"]
-    if archives and len(places) > 1:
+    submissions = [path for path in places if path.is_file() and path.suffix != ".eval"]
+    if submissions and len(places) > 1:
         raise UsageError("give one submission at a time, or only folders of logs and logs")
     from waybench import submission
     from waybench.submission._archive import NotASubmission
@@ -282,14 +282,14 @@ def verify(
     with _record_counter("verifying") as show_count:
         options: dict[str, Any] = {"keys": secret_keys, "data_dir": data_dir, "progress": show_count}
         options |= {"workers": workers, "seconds": 60 * minutes}
-        if archives:
+        if submissions:
             if models:
                 raise UsageError("--model: for logs only; a submission is verified whole")
             try:
-                verdict = submission.verify(archives[0], **options)
+                verdict = submission.verify(submissions[0], **options)
             except NotASubmission as error:
                 raise UsageError(
-                    f"{archives[0]}: {error}; give a file that `waybench submit` wrote, or a folder of logs"
+                    f"{submissions[0]}: {error}; give a file that `waybench submit` wrote, or a folder of logs"
                 ) from None
         else:
             verdict = verify_logs(places, models=models, on_problem=skipped.append, **options)

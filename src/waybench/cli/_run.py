@@ -60,8 +60,10 @@ from waybench.ext.scale._executors import Executor, is_on_this_machine
 from waybench.ext.scale._folders import download_folder
 
 if TYPE_CHECKING:
+    from waybench.evaluation._run_progress import RunProgress
     from waybench.evaluation.tasks._estimate import TaskQuote
     from waybench.evaluation.tasks._stream import TaskStream
+    from waybench.results.comparisons._decisions import DecisionPlan
 
 # Players that err at a rate, whose horizon can be computed.
 SEARCHING_PLAYERS = ("noisy-0.1", "noisy-0.05", "noisy-0.02")
@@ -158,10 +160,19 @@ def run(settings: RunSettings) -> None:
         return
     progress = run_part.progress()
     progress.opening, progress.most_requests = opening, sum(quote.requests for _, quote in quotes)
+    _run_in_this_process(run_part, progress, [plan for plan, _ in decisions], settings)
+
+
+def _run_in_this_process(
+    run_part: RunPart, progress: "RunProgress", plans: "Sequence[DecisionPlan]", settings: RunSettings
+) -> None:
+    """Run tasks in this process, print the summary, and exit unless all is finished and nothing is wrong."""
+    out, models = run_part.out, run_part.models
     loaders, arguments = part_arguments(run_part)
+    open_folder = mirrored_part_folder(run_part, progress.notes.append) if is_url(out) else nullcontext(Path(out))
     try:
-        with nullcontext(Path(out)) if is_local else mirrored_part_folder(run_part, progress.notes.append) as folder:
-            write_plans([plan for plan, _ in decisions], folder)
+        with open_folder as folder:
+            write_plans(plans, folder)
             unfinished = evaluate_with_progress(
                 loaders, models, folder, **arguments, display=settings.display, progress=progress
             )
@@ -170,7 +181,8 @@ def run(settings: RunSettings) -> None:
         raise
     if progress.budget_is_spent:
         to_stderr(progress.interrupted_text)
-    status = _print_run_summary(out, prices, () if progress.budget_is_spent else unfinished, levels=settings.levels)
+    listed_tasks = () if progress.budget_is_spent else unfinished  # the text above says how to go on
+    status = _print_run_summary(out, run_part.prices, listed_tasks, levels=settings.levels)
     if status or unfinished:
         sys.exit(status or 1)
 

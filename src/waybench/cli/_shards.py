@@ -118,9 +118,9 @@ def default_shard_size(item_count: int) -> int:
 
 
 def generate_shards(
-    request: Request, folder: str, plan: ShardPlan, executor: Executor, only_number: int | None = None
+    request: Request, folder: str, plan: ShardPlan, executor: Executor, number: int | None = None
 ) -> None:
-    """Write the missing shards of a set, or the one with the number `only_number`, and the manifest when all exist."""
+    """Write the missing shards of a set, and its manifest when all exist; or only the shard with a number."""
     key = request.settings.key_reference
     if (
         key is not None
@@ -138,13 +138,13 @@ def generate_shards(
             f"{store.shown} has {n_in_manifest:,} items: give --count {n_in_manifest} or more, or choose another folder"
         )
     shard_by_range = finished_shards(store, FORMATS[request.file_format])
-    n_planned = plan.items_of_shard(only_number).size if only_number is not None else plan.count
-    numbers = range(len(plan)) if only_number is None else [only_number]
-    n_missing_items = n_planned - sum(
+    n_planned = plan.items_of_shard(number).size if number is not None else plan.count
+    numbers = range(len(plan)) if number is None else [number]
+    n_items = n_planned - sum(
         shard_range.size for shard_range in shard_by_range if plan.shard_number(shard_range) in numbers
     )
-    if n_missing_items:
-        _check_free_space(request, store, plan, n_missing_items)
+    if n_items:
+        _check_free_space(request, store, plan, n_items)
     if not is_described:
         write_description(store, description)
     jobs = [
@@ -152,8 +152,8 @@ def generate_shards(
         for shard_range in map(plan.items_of_shard, numbers)
     ]
     missing = [job for job in jobs if job.existing is None]
-    if only_number is not None:
-        to_stderr(f"waybench: shard {only_number}: items/{make_shard(jobs[0]).name}")
+    if number is not None:
+        to_stderr(f"waybench: shard {number}: items/{make_shard(jobs[0]).name}")
         return
     # Where other processes run jobs, each of them must list the same ones; here, only what is missing is handed over.
     _make_shards(executor, missing if executor.is_whole else jobs)

@@ -198,33 +198,33 @@ def estimate_episode_tokens(
 ) -> Tokens:
     """Return the estimated mean tokens of an episode that an embedded player plays, without reasoning.
 
-    Four letters, or 750 pixels of a picture, count as one token. What follows `max_turns` is extrapolated to the limit
-    on turns; None to play episodes to their end.
+    Four letters, or 750 pixels of a picture, count as one token. At most `max_turns` are played, and the tokens of the
+    others, up to the limit on turns, are extrapolated; None to play episodes to their end.
     """
     player_policy = policy(player)
-    sums = Tokens(0.0, 0.0)
+    total = Tokens(0.0, 0.0)
     for item in items:
         episode: Episode[Any, Any, Any] = Episode(environment, item, options)
-        prompts: list[float] = []
-        replies = 0.0
-        while not episode.done and (max_turns is None or len(prompts) < max_turns):
+        prompt_sizes: list[float] = []  # tokens of each turn's prompt
+        reply_tokens = 0.0
+        while not episode.done and (max_turns is None or len(prompt_sizes) < max_turns):
             messages = episode.messages
-            pictures = sum(estimate_picture_tokens(message.picture) for message in messages if message.picture)
-            letters = sum(len(message.text) for message in messages)
-            prompts.append(letters / _LETTERS_PER_TOKEN + _TOKENS_PER_MESSAGE * len(messages) + pictures)
+            picture_tokens = sum(estimate_picture_tokens(message.picture) for message in messages if message.picture)
+            n_letters = sum(len(message.text) for message in messages)
+            prompt_sizes.append(n_letters / _LETTERS_PER_TOKEN + _TOKENS_PER_MESSAGE * len(messages) + picture_tokens)
             reply = player_policy.reply(episode)
-            replies += len(reply) / _LETTERS_PER_TOKEN
+            reply_tokens += len(reply) / _LETTERS_PER_TOKEN
             episode.step(reply)
         remaining_turns = 0 if episode.done else max(episode.turns_left, 0)
-        prompt_tokens = sum(prompts)
+        prompt_tokens = sum(prompt_sizes)
         if remaining_turns:
             # A chat grows by the same amount each turn; other prompts stay as long as they are.
-            is_chat = episode.play.wording.memory.kind == "chat" and len(prompts) > 1
-            growth = (prompts[-1] - prompts[0]) / (len(prompts) - 1) if is_chat else 0.0
-            prompt_tokens += remaining_turns * prompts[-1] + growth * remaining_turns * (remaining_turns + 1) / 2
-            replies += remaining_turns * replies / len(prompts)
-        sums = Tokens(sums.input + prompt_tokens, sums.output + replies)
-    return Tokens(sums.input / len(items), sums.output / len(items))
+            is_chat = episode.play.wording.memory.kind == "chat" and len(prompt_sizes) > 1
+            growth = (prompt_sizes[-1] - prompt_sizes[0]) / (len(prompt_sizes) - 1) if is_chat else 0.0
+            prompt_tokens += remaining_turns * prompt_sizes[-1] + growth * remaining_turns * (remaining_turns + 1) / 2
+            reply_tokens += remaining_turns * reply_tokens / len(prompt_sizes)
+        total = Tokens(total.input + prompt_tokens, total.output + reply_tokens)
+    return Tokens(total.input / len(items), total.output / len(items))
 
 
 @dataclass(frozen=True, slots=True)

@@ -299,11 +299,9 @@ class TaskProgress:
     @property
     def cost(self) -> float | None:
         """The cost of its requests in dollars; None if the model's prices are not known."""
-        return (
-            None
-            if self._price is None
-            else self._price.cost(self._input_tokens, self._output_tokens, self._cached_tokens)
-        )
+        if self._price is None:
+            return None
+        return self._price.cost(self._input_tokens, self._output_tokens, self._cached_tokens)
 
     def _count_units(self, samples: Collection[str]) -> int:
         """Return the number of samples; where results decide what is played, the number of their items."""
@@ -312,7 +310,7 @@ class TaskProgress:
         return len({sample.rpartition("-")[0] for sample in samples})  # an id ends with the attempt
 
     def _seconds_left(self) -> tuple[float | None, bool]:
-        """Return the estimated seconds left, and whether they assume episodes of full length; None if not known."""
+        """Return the estimated seconds left (None if not known), and whether they assume episodes of full length."""
         if self._began_at is None or not self._n_requests or self._state != "running":
             return None, False
         if self._total is None:
@@ -322,12 +320,11 @@ class TaskProgress:
             return None, False
         lengths = EpisodeLengths(self._ended_turns, [episode.turns for episode in self._open_episodes.values()])
         n_waiting = max(self._total - len(self._finished_samples) - len(self._open_episodes), 0)
-        requests, unseen_requests = (
-            n_waiting * turns for turns in lengths.expected_turns_left(0, sum(limits) / len(limits))
-        )
+        turns, beyond_longest = lengths.expected_turns_left(0, sum(limits) / len(limits))
+        requests, unseen_requests = n_waiting * turns, n_waiting * beyond_longest
         for episode in self._open_episodes.values():
-            expected, beyond_longest = lengths.expected_turns_left(episode.turns, episode.limit)
-            requests, unseen_requests = requests + expected, unseen_requests + beyond_longest
+            turns, beyond_longest = lengths.expected_turns_left(episode.turns, episode.limit)
+            requests, unseen_requests = requests + turns, unseen_requests + beyond_longest
         # More than half are turns that no episode has had yet; of tasks of one turn each number is known.
         is_upper_bound = max(limits) > 1 and unseen_requests > requests / 2
         return requests * (self._clock() - self._began_at) / self._n_requests, is_upper_bound
@@ -337,24 +334,26 @@ class TaskProgress:
 
         Levels to come are taken to need as many requests as the last one that is finished, at the rate so far.
         """
-        begun_levels = sorted(self._requests_before_level)
-        if len(begun_levels) < 2 or begun_levels[-1] not in self._levels:
+        if len(self._requests_before_level) < 2:
             return None
-        level_requests = self._requests_before_level[begun_levels[-1]] - self._requests_before_level[begun_levels[-2]]
-        requests_at_level = self._n_requests - self._requests_before_level[begun_levels[-1]]
-        levels_left = len(self._levels) - 1 - self._levels.index(begun_levels[-1])
-        requests_left = max(level_requests - requests_at_level, 1) + levels_left * max(level_requests, 1)
+        *_, (_, requests_before_last), (level, requests_before) = sorted(self._requests_before_level.items())
+        if level not in self._levels:
+            return None
+        requests_per_level = requests_before - requests_before_last
+        requests_at_level = self._n_requests - requests_before
+        levels_left = len(self._levels) - 1 - self._levels.index(level)
+        requests_left = max(requests_per_level - requests_at_level, 1) + levels_left * max(requests_per_level, 1)
         return requests_left * (self._clock() - (self._began_at or 0.0)) / self._n_requests
 
 
 class EpisodeLengths:
     """The distribution of the turns of episodes, of which some are still being played (Kaplan and Meier, 1958).
 
-    To take the mean of those that have ended would be too short a time: short episodes end first.
+    The mean over the ended episodes alone would be too low, since short episodes end first.
 
     Args:
-        ended: Turns of an episode -> how many have ended after so many.
-        going_on: The turns so far of the others.
+        ended: Number of turns -> how many episodes have ended after so many.
+        going_on: The turns so far of the other episodes.
     """
 
     def __init__(self, ended: Mapping[int, int], going_on: Sequence[int]) -> None:
@@ -369,22 +368,23 @@ class EpisodeLengths:
         self._longest = max(all_lengths, default=0)
 
     def expected_turns_left(self, turns: int, limit: float) -> tuple[float, float]:
-        """Return the expected turns after an episode's first `turns`, and those beyond the longest episode.
+        """Return the expected turns of an episode after its first `turns`, and how many of them no episode has had yet.
 
-        What is not known yet is taken to last up to the limit. An episode that goes on takes at least one turn more.
+        Turns beyond the longest episode so far are taken to be played up to the limit. An episode that goes on takes at
+        least one turn more.
         """
-        turns_left = turns_beyond_longest = 0.0
+        area = area_beyond_longest = 0.0
         # Integrates the survival function, step by step, from `turns` to the limit.
         step_start, survival, survival_at_turns = 0, 1.0, 1.0
         for step_end, survival_after in (*self._steps, (limit, 0.0)):
             if turns >= step_end:
                 survival_at_turns = survival_after
-            turns_left += survival * max(min(step_end, limit) - max(step_start, turns), 0)
-            turns_beyond_longest += survival * max(min(step_end, limit) - max(step_start, turns, self._longest), 0)
+            area += survival * max(min(step_end, limit) - max(step_start, turns), 0)
+            area_beyond_longest += survival * max(min(step_end, limit) - max(step_start, turns, self._longest), 0)
             step_start, survival = step_end, survival_after
-        if survival_at_turns <= 0 or turns_left <= 0:
+        if survival_at_turns <= 0 or area <= 0:
             return float(turns > 0), 0.0
-        return max(turns_left / survival_at_turns, float(turns > 0)), turns_beyond_longest / survival_at_turns
+        return max(area / survival_at_turns, float(turns > 0)), area_beyond_longest / survival_at_turns
 
 
 class EpisodeProgress:

@@ -201,15 +201,12 @@ class ProbePlan:
 
 def parse_probe_plan(text: str) -> ProbePlan:
     """Parse "every:5", or a list of turn numbers from 1, as "1,5,10"; raise a UsageError for another form."""
-    has_every, number_texts = text.startswith(_EVERY_PREFIX), text.removeprefix(_EVERY_PREFIX).split(",")
-    numbers = [
-        int(text) for text in map(str.strip, number_texts) if text.isascii() and text.isdigit() and len(text) < 8
-    ]
-    if (
-        len(numbers) < len(number_texts)
-        or len(numbers) > (1 if has_every else _MOST_TURNS)
-        or not 1 <= min(numbers) <= _HIGHEST_TURN
-    ):
+    has_every = text.startswith(_EVERY_PREFIX)
+    words = [word.strip() for word in text.removeprefix(_EVERY_PREFIX).split(",")]
+    are_numbers = all(word.isascii() and word.isdigit() and len(word) < 8 for word in words)
+    numbers = [int(word) for word in words] if are_numbers else []
+    most = 1 if has_every else _MOST_TURNS
+    if not 0 < len(numbers) <= most or not 1 <= min(numbers) <= _HIGHEST_TURN:
         raise UsageError(
             f"probe={text[:60]!r}: give every:N to ask before turns N, 2N, ..., or at most {_MOST_TURNS:,} numbers of "
             "turns from 1, as in 1,5,10"

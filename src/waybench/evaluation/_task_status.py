@@ -108,9 +108,10 @@ def usage_texts(statuses: Sequence[TaskStatus]) -> Iterator[str]:
     yield plural(sum(status.requests for status in statuses), "request")
     if repeated := sum(status.repeated for status in statuses):
         yield f"{plural(repeated, 'reply', 'replies')} taken over"
-    tokens = sum(status.input_tokens for status in statuses), sum(status.output_tokens for status in statuses)
-    if any(tokens):
-        yield f"{short_count(tokens[0])} input and {short_count(tokens[1])} output tokens"
+    input_tokens = sum(status.input_tokens for status in statuses)
+    output_tokens = sum(status.output_tokens for status in statuses)
+    if input_tokens or output_tokens:
+        yield f"{short_count(input_tokens)} input and {short_count(output_tokens)} output tokens"
     if costs := [status.cost for status in statuses if status.cost is not None]:
         yield f"{sum(costs):.2f} USD"
     if unreadable := sum(status.unreadable for status in statuses):

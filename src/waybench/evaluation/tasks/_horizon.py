@@ -131,23 +131,17 @@ def context_strata(
             return False
         return True
 
-    while lengths and not has_room(lengths[0]):
+    while lengths and not has_room(lengths[0]):  # longer contexts have more room
         lengths = lengths[1:]
     if len(lengths) < 2:
         raise UsageError(
             f"{LONGEST.name}={longest}: too few tokens for items of level {args[LEVEL.name]} among others; raise it"
         )
-    item_tokens = estimate_episode_tokens(environment, options, items[:1])
-    groups = [
-        OptionItems(
-            float(length),
-            context_options(length),
-            f"context{length}k",
-            items,
-            Tokens(length * 1000.0, item_tokens.output),
-        )
-        for length in lengths
-    ]
+    reply_tokens = estimate_episode_tokens(environment, options, items[:1]).output  # as without a context
+    groups: list[OptionItems] = []
+    for length in lengths:
+        tokens = Tokens(length * 1000.0, reply_tokens)
+        groups.append(OptionItems(float(length), context_options(length), f"context{length}k", items, tokens))
     return option_strata(environment, options, groups)
 
 

@@ -169,7 +169,7 @@ def _smartplay_options() -> tuple[Option, ...]:
     """Return the parameters of the task "smartplay": those common to its games, and one each of Crafter and voxels."""
     [engine] = _select_options("voxel/find", "engine")
     return (
-        *_select_options("bandit/arms", "protocol wording interface prefix think_tags agent"),
+        *_select_options("bandit/arms", "protocol wording interface prefix think_tags agent"),  # which all games have
         Option(
             name="crafter_steps",
             effect=EASIER,
