@@ -26,6 +26,7 @@ _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 MOST_SKIPPED = 10  # samples that are skipped, of which the terminal has a line each
 _ROWS_PER_GROUP = 1000  # rows that are held in memory
 _MOST_WARNINGS = 5
+_MOST_PROBLEMS = 5  # infrastructure errors that are printed
 _MOST_ITEMS = 5  # that a warning names
 _DEFAULT_FOLDER = "waybench-out"
 DEFECTIVE = 3  # the exit status where an environment has a defect
@@ -234,7 +235,7 @@ def infrastructure_problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:
         (episode.model, str(episode.record.error)) for episode in episodes if episode.record.end == End.INFRASTRUCTURE
     )
     counts = Counter((model, one_line(error, 200)) for model, error in errors if not error.startswith(DEFECT))
-    return [f"{count} x {model}: {error}" for (model, error), count in counts.most_common(5)]
+    return [f"{count} x {model}: {error}" for (model, error), count in counts.most_common(_MOST_PROBLEMS)]
 
 
 def next_commands_text(out: Path | str, rows: Iterable["Row"]) -> str:

@@ -338,14 +338,17 @@ def _difference_lines(
     """Yield lines on the items or the detectable difference, and return the items for a single comparison."""
     from waybench.results.stats._power import detectable_difference, items_needed
 
-    levels = {_pairing_text(is_of_models): question.alpha, **dict(question.adjusted_levels)}
+    alpha_by_text = {_pairing_text(is_of_models): question.alpha, **dict(question.adjusted_levels)}
     if question.detect is None:
-        for text, alpha in levels.items():
+        for text, alpha in alpha_by_text.items():
             smallest = detectable_difference(assumptions, question.items or 0, alpha=alpha, power=question.power)
             yield f"  {text}: {'none, however large' if smallest is None else f'differences from {smallest:.3f}'}"
         return question.items
-    needs = [items_needed(assumptions, question.detect, alpha=alpha, power=question.power) for alpha in levels.values()]
-    for text, items_needed_at_level in zip(levels, needs, strict=True):
+    needs = [
+        items_needed(assumptions, question.detect, alpha=alpha, power=question.power)
+        for alpha in alpha_by_text.values()
+    ]
+    for text, items_needed_at_level in zip(alpha_by_text, needs, strict=True):
         yield f"  {text}: {_items_needed_text(items_needed_at_level, assumptions)}"
     if is_of_models and needs[0].unpaired is not None:
         yield f"  other items for each model: {needs[0].unpaired:,} each"
