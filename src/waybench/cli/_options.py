@@ -68,6 +68,7 @@ def with_parameters(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def command(*args: Any, **values: Any) -> Any:
+        """Put the values of a dataclass's parameters into one argument, and run the command."""
         for name, group in groups.items():
             values[name] = group(**{part.name: values.pop(part.name) for part in fields(group)})
         return function(*args, **values)
@@ -288,6 +289,7 @@ class FiniteRange(click.FloatRange):
     """A number within bounds; `click.FloatRange` takes NaN, which no comparison excludes, and infinity."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return a finite number within the bounds."""
         number: float = super().convert(value, param, ctx)
         if not isfinite(number):
             self.fail(f"{number} is not a number such as 0.5", param, ctx)

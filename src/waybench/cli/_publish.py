@@ -336,6 +336,7 @@ def _record_counter(label: str) -> Generator[Callable[[int, int | None], None]]:
     is_shown = sys.stderr.isatty()
 
     def print_count(done: int, total: int | None) -> None:
+        """Show a count, if it is a round one or the last."""
         if is_shown and (done % _RECORDS_PER_UPDATE == 0 or done == total):
             total_text = "" if total is None else f" of {total:,}"
             click.echo(f"\r{label} {done:,}{total_text} records", err=True, nl=False)

@@ -259,7 +259,7 @@ def _run_eval_set(
     rerun: int,
     display: str,
 ) -> list[EvalLog]:
-    """Run the eval set and return the logs of all its tasks."""
+    """Run the eval set with arguments as those of `evaluate`, and return the logs of all its tasks."""
     _, logs = _ENGINE.eval_set(
         tasks=list(tasks),
         model=models,
@@ -390,7 +390,7 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
 
 
 def _provider_error_text(name: str, message: str) -> str:
-    """Return a provider's message that a model cannot be opened, with hints on what to give instead."""
+    """Return a provider's message that the model `name` cannot be opened, with hints on what to give instead."""
     if "not recognized" in message:
         provider = name.partition("/")[0][:60]
         similar = get_close_matches(provider, _PROVIDERS, n=1)

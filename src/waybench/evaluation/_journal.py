@@ -195,7 +195,7 @@ class Journal:
             self._warn(f"{self.path}: {n_damaged} damaged lines are ignored; their requests are repeated")
 
     def _set_aside_file(self, head: Mapping[str, Any] | None) -> None:
-        """Rename a file that does not belong to this run, given its first line, and warn why."""
+        """Rename a file that does not belong to this run, and warn why; `head` is its first line, None if damaged."""
         if head is None:
             reason = "it is damaged"
         elif head.get("form") != FORM or head.get("waybench") != __version__:
@@ -207,7 +207,7 @@ class Journal:
         self._warn(f"{self.path}: ignored, because {reason}; it is renamed to {ignored_path.name}")
 
     def _index_line(self, data: Mapping[str, Any], offset: int, length: int) -> bool:
-        """Index a line's data by sample and turn; return whether the line is valid."""
+        """Index a line, at an offset and of a length in bytes, by sample and turn; return whether it is valid."""
         match data:
             case {"id": str(name), "epoch": int(epoch), "end": str(uuid)}:
                 self._samples.setdefault((name, epoch), _SampleLines()).uuid = uuid

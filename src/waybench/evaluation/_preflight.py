@@ -190,6 +190,7 @@ def check_models(
         return {}
 
     async def check_all() -> list[str | float]:
+        """Check all models at the same time."""
         return await asyncio.gather(
             *(
                 _check_model(model, reply_timeout, tell, notice_after, connection_timeout, prompts)
@@ -238,7 +239,7 @@ async def _check_model(
     connection_timeout: float,
     prompts: PromptKinds,
 ) -> str | float:
-    """Return the seconds that a model's reply took, or a line on why the model cannot be used."""
+    """Return the seconds that a model's reply took, or a line on why it cannot be used; arguments as `check_models`."""
     name = f"model {str(model)[:120]!r}"
     notice = asyncio.get_running_loop().call_later(
         notice_after,
@@ -304,7 +305,7 @@ async def _time_tool_call(model: Model, has_system_message: bool) -> str | float
 async def _send_test_request(
     model: Model, *, asks_for_call: bool = False, picture: Picture | None = None, has_system_message: bool = False
 ) -> ModelOutput | Exception:
-    """Send one short request, and return the reply or the error."""
+    """Send one short request, which may ask for a tool call or have a picture; return the reply or the error."""
     question = "Call the tool ready with the word OK." if asks_for_call else _QUESTION
     contents: list[Content] = [] if picture is None else [ContentText(text=question), content_image(picture)]
     messages: list[ChatMessage] = [ChatMessageSystem(content=_RULES)] if has_system_message else []

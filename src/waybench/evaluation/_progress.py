@@ -132,7 +132,8 @@ class TaskProgress:
     def start(self, earlier: EarlierLog, journaled: Collection[int] = ()) -> None:
         """Record that the engine starts the task.
 
-        `journaled` has the number of replies of each episode that a journal holds and the log does not.
+        `earlier` is what the log of an earlier run holds, and `journaled` has for each episode the number of replies
+        that a journal holds and the log does not.
         """
         with self._lock:
             is_retry = self._state == "unfinished"  # the engine repeats what failed
@@ -145,7 +146,7 @@ class TaskProgress:
             self._note(f"{self.label} with {self.model} continues: {self._continuation_text(journaled)}")
 
     def _continuation_text(self, journaled: Iterable[int]) -> str:
-        """Return what a resumed task takes over: finished items, and replies of open episodes."""
+        """Return what a resumed task takes over: finished items, and replies of open episodes (`journaled`)."""
         status, turn_counts = self.status(), sorted((count for count in journaled if count), reverse=True)
         total_text = f" of {status.total:,}" if status.total is not None else ""
         parts = [f"{status.done:,}{total_text} {status.units} finished before"]

@@ -218,6 +218,7 @@ def episode() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
+        """Score a sample's episode by its headline metric."""
         record = _finished_record_or_lost_score(state)
         if isinstance(record, Score):
             return record
@@ -240,6 +241,7 @@ def solved() -> Scorer:
     """Return the scorer of an episode by success: 1 or 0."""
 
     async def score(state: TaskState, target: Target) -> Score:
+        """Score a sample's episode by whether it was solved."""
         record = _finished_record_or_lost_score(state)
         if isinstance(record, Score):
             return record
