@@ -165,22 +165,14 @@ def check_models(
     connection_timeout: float = _CONNECTION_TIMEOUT,
     prompts: PromptKinds = TEXT_PROMPTS,
 ) -> dict[str, float]:
-    """Send one short request to each model that has a server; refuse to start if one fails.
+    """Send one short request to each model that has a server; return by model the seconds that the reply took.
 
-    Nothing of the reply is kept. Embedded players and models without a server are not checked. A server that answers
-    "bad request" is taken for working, since it may only dislike how short the request is.
+    Nothing of a reply is kept, and the connections of the models, of which no request may be running, are closed. A
+    server that answers "bad request" is taken for working, since it may only dislike how short the request is.
 
-    Args:
-        models: The models, of which no request is running. Their connections are closed afterwards.
-        reply_timeout: Seconds for a reply.
-        tell: Receives a line about each model that has not replied after `notice_after` seconds.
-        notice_after: Seconds before that line.
-        connection_timeout: Seconds for a connection.
-        prompts: The kinds of prompts that the tasks send. With tools the request is for a call of one, with system
-            messages it has one, and a picture goes with a second request.
-
-    Returns:
-        Model -> seconds that its reply took, for the models that were checked.
+    `tell` receives a line about each model that has not replied after `notice_after` seconds. The timeouts are in
+    seconds. `prompts` are the kinds of prompts that the tasks send: with tools the request is for a call of one, with
+    system messages it has one, and a picture goes with a second request.
 
     Raises:
         UsageError: In one line for each model that cannot be used, with what to do.
