@@ -163,22 +163,19 @@ def _compare_two_sides(
     side_a = read_side(a, folders)
     sides = sides_of_two_models(side_a, metric) if b is None else (side_a, read_side(b, folders))
     results = {side.folders: read_results(side.folders, metric, with_bounds=not metric) for side in sides}
-    runs = [[*scores, *(row.group for row in rows)] for scores, rows in (results[side.folders] for side in sides)]
+    results_of_sides = [results[side.folders] for side in sides]
+    runs = [[*scores, *(row.group for row in rows)] for scores, rows in results_of_sides]
     players = players_of(sides, runs)
     same_error = UsageError(f"A and B are the same, {a!r} and {b!r}: give two models or two folders")
     if (sides[0].folders, players[0]) == (sides[1].folders, players[1]):
         raise same_error
     first_scores, second_scores = (
-        [score for score in results[side.folders][0] if player.includes(score) and _is_task_chosen(score.task, tasks)]
-        for side, player in zip(sides, players, strict=True)
+        [score for score in scores if player.includes(score) and _is_task_chosen(score.task, tasks)]
+        for (scores, _), player in zip(results_of_sides, players, strict=True)
     )
     first_rows, second_rows = (
-        [
-            row
-            for row in results[side.folders][1]
-            if player.includes(row.group) and _is_task_chosen(row.group.task, tasks)
-        ]
-        for side, player in zip(sides, players, strict=True)
+        [row for row in rows if player.includes(row.group) and _is_task_chosen(row.group.task, tasks)]
+        for (_, rows), player in zip(results_of_sides, players, strict=True)
     )
     comparisons, missing = compare_sides(first_scores, second_scores, margin)
     model_pairs = [] if metric else compare_models(first_rows, second_rows, _model_pairs(comparisons))

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from waybench.results.results import RunKey
 
 
+_MOST_NAMES = 8  # of models in an error
+
+
 class Side(NamedTuple):
     """One of the two things to compare.
 
@@ -90,8 +93,8 @@ def sides_of_two_models(side: Side, metric: str) -> tuple[Side, Side]:
             model_arguments = " ".join(map(shlex.quote, names[:2]))
             advice = f"give two of them, as in `waybench compare {model_arguments} --in {location_text(side)}`"
         raise UsageError(
-            f"{location_text(side)} has results of {plural(len(names), 'model')}, {', '.join(names[:8])}"
-            f"{', ...' if len(names) > 8 else ''}: {advice}"
+            f"{location_text(side)} has results of {plural(len(names), 'model')}, {', '.join(names[:_MOST_NAMES])}"
+            f"{', ...' if len(names) > _MOST_NAMES else ''}: {advice}"
         )
     return Side(side.folders, names[0]), Side(side.folders, names[1])
 

@@ -53,7 +53,8 @@ class AdaptiveSampleSource(SampleSource, ABC, Generic[S]):
     total: int | None = None  # number of items, where the results do not decide it
 
     def __init__(self) -> None:
-        self._players: dict[str, tuple[S, set[str]]] = {}
+        self._states: dict[str, S] = {}  # by player, as the ids below
+        self._finished_ids: dict[str, set[str]] = {}
 
     @abstractmethod
     def initial_state(self, player: str) -> S:
@@ -75,11 +76,10 @@ class AdaptiveSampleSource(SampleSource, ABC, Generic[S]):
 
     def _state_for_sample(self, player: str, sample_id: str) -> S:
         """Return a player's state; a new one if it has the sample already, as when the engine retries a task."""
-        state = self._players.get(player)
-        if state is None or sample_id in state[1]:
-            state = self._players[player] = self.initial_state(player), set[str]()
-        state[1].add(sample_id)
-        return state[0]
+        if player not in self._states or sample_id in self._finished_ids[player]:
+            self._states[player], self._finished_ids[player] = self.initial_state(player), set()
+        self._finished_ids[player].add(sample_id)
+        return self._states[player]
 
 
 class Tokens(NamedTuple):

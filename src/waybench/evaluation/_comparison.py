@@ -102,7 +102,7 @@ class ComparisonSource(AdaptiveSampleSource[_StreamProgress]):
         """Wait until the other models have caught up; return the model's next samples, or None at its end."""
         player = str(get_model())
         while True:
-            progress = self._players[player][0] if player in self._players else _StreamProgress(self._n_initial_units)
+            progress = self._states.get(player, _StreamProgress(self._n_initial_units))
             samples = self._release_samples(player, progress)
             if samples:
                 return samples

@@ -138,11 +138,11 @@ class Chat:
         chat: list[ChatMessage] = []
         for message in episode.messages:
             # By identity, not by value: the same words said twice are two messages.
-            converted = self._converted_by_id.get(id(message))
-            if converted is None or converted[0] is not message:
-                messages = self._convert_message(message, chat[-1] if chat and by_tools else None, by_tools)
-                converted = self._converted_by_id[id(message)] = message, messages
-            chat += converted[1]
+            original, converted = self._converted_by_id.get(id(message), (None, list[ChatMessage]()))
+            if original is not message:
+                converted = self._convert_message(message, chat[-1] if chat and by_tools else None, by_tools)
+                self._converted_by_id[id(message)] = message, converted
+            chat += converted
         return chat
 
     def _convert_message(self, message: Message, previous: ChatMessage | None, by_tools: bool) -> list[ChatMessage]:
@@ -177,7 +177,7 @@ _MESSAGE_CLASSES: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessa
 }
 
 
-_HIGHEST_TURN = 1_000_000  # number of a turn
+_HIGHEST_TURN, _DIGITS = 1_000_000, 7  # number of a turn
 _MOST_TURNS = 1_000  # turns that can be listed
 _EVERY_PREFIX = "every:"
 
@@ -203,7 +203,7 @@ def parse_probe_plan(text: str) -> ProbePlan:
     """Parse "every:5", or a list of turn numbers from 1, as "1,5,10"; raise a UsageError for another form."""
     has_every = text.startswith(_EVERY_PREFIX)
     words = [word.strip() for word in text.removeprefix(_EVERY_PREFIX).split(",")]
-    are_numbers = all(word.isascii() and word.isdigit() and len(word) < 8 for word in words)
+    are_numbers = all(word.isascii() and word.isdigit() and len(word) <= _DIGITS for word in words)
     numbers = [int(word) for word in words] if are_numbers else []
     most = 1 if has_every else _MOST_TURNS
     if not 0 < len(numbers) <= most or not 1 <= min(numbers) <= _HIGHEST_TURN:
