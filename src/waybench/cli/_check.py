@@ -92,6 +92,7 @@ def _entry_breaches(environment: AnyEnvironment, module: ModuleType | None) -> l
                 raise WaybenchError(difference)
     except Exception as error:  # it is somebody's code
         location = location_in_environment(error) or location_of_definition(entry_or_function)
+        # The message of an own error is the problem, then ": " and what to do.
         problem, _, advice = str(error).rpartition(": ") if isinstance(error, WaybenchError) else ("", "", "")
         problem = problem or f"entry {exception_text(error)}"
         advice = f"{advice[0].upper()}{advice[1:]}." if advice else "Return an Entry."

@@ -286,14 +286,12 @@ def _compare_models_with_themselves(
     effects = compare_functions[flag](scores_of_model, margin, partial(_is_task_chosen, tasks=tasks))
     if not effects:
         raise UsageError(_nothing_to_compare_message(pairing.why, [score.task for score in scores], tasks))
-    comparisons = [getattr(effect, "comparison", effect) for effect in effects]
+    comparisons = [getattr(effect, "comparison", effect) for effect in effects]  # those of twins are comparisons
     if out is not None:
-        document: dict[str, Any] = {
-            "a": side.model or location_text(side),
-            **comparisons_json(comparisons, [], margin),
-        }
-        for comparison, effect in zip(document["comparisons"], effects, strict=True):
-            comparison |= getattr(effect, "more", {})
+        document: dict[str, Any] = {"a": side.model or location_text(side)}
+        document |= comparisons_json(comparisons, [], margin)
+        for comparison_json, effect in zip(document["comparisons"], effects, strict=True):
+            comparison_json |= getattr(effect, "more", {})
         write_json(out, document)
     if out != "-":
         invariance = invariance_text(effects) if flag == "--isomorphs" else ""

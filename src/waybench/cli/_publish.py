@@ -311,9 +311,9 @@ def _write_verdict(out: Path, verdict: Any, sign: Path | None) -> None:
     path = out / "verdict.json"
     path.write_text(json.dumps(verdict.to_json(), indent=1) + "\n", encoding="utf-8")
     (out / "verdict.html").write_text(verdict_page(verdict), encoding="utf-8")
-    click.echo(f"verdict: {out / 'verdict.html'}, {path}", err=True)
+    to_stderr(f"verdict: {out / 'verdict.html'}, {path}")
     if sign is not None:
-        click.echo(f"signature: {sign_verdict(path, sign)}", err=True)
+        to_stderr(f"signature: {sign_verdict(path, sign)}")
 
 
 def _check_signature(places: Sequence[Path], signature: Path, signers: Path | None) -> int:

@@ -272,9 +272,9 @@ class SentForm:
         self, send: Send, messages: list[ChatMessage], answer: Any, error: ProviderError
     ) -> tuple[Any, ProviderError | None]:
         """Send a refused conversation in other forms until one is accepted; return the answer and the error."""
-        formed = self._in_accepted_form(messages)
-        if formed is not messages:  # the refusal of another conversation has changed the form in the meantime
-            messages = formed
+        accepted_form = self._in_accepted_form(messages)
+        if accepted_form is not messages:  # the refusal of another conversation has changed the form in the meantime
+            messages = accepted_form
             answer, refusal = await _answer_and_error(send, messages)
             if refusal is None or not _is_refusal(refusal):
                 return answer, refusal
