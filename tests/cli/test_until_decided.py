@@ -93,7 +93,7 @@ def test_a_model_waits_for_the_others_and_for_none_that_has_left(monkeypatch: py
     for number in range(3):
         race.find_unit(f"{number}-1")
         race.add_score("a", f"{number}-1", 1.0)
-    race._players["a"] = race.initial_state("a"), set()
+    race._states["a"] = race.initial_state("a")
     anyio.run(play)
     assert got[1] is None
 
