@@ -354,7 +354,10 @@ def oracle(state: GraphState, rng: Stream) -> Answer:
 
 
 def heuristic(state: GraphState, rng: Stream) -> Answer:
-    """Return the path that a depth-first search finds, lower numbers first, or yes if only that is asked for."""
+    """Return the path that a depth-first search finds, lower numbers first; whether it is the shortest is chance.
+
+    The answer to a question whether there is a path is always yes.
+    """
     question = state.instance
     if question.question == "reachable":
         return True

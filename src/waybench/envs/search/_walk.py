@@ -161,7 +161,7 @@ _NOWHERE: dict[str, Json] = {"node": None, "new": False}
 
 
 def depth_first(state: VisitedNodes, rng: Stream) -> int:
-    """Visit the first unvisited neighbour in the order shown, or go back to the node's parent.
+    """Visit the first unvisited neighbour in the order shown, or go back to where the node was entered from.
 
     This is the published optimal policy. If no ancestor has an unvisited neighbour, after an earlier mistake, it takes
     a shortest path to the nearest unvisited node.
@@ -193,7 +193,7 @@ def _first_step_to_unvisited(state: VisitedNodes) -> int:
 
 
 def breadth_first(state: VisitedNodes, rng: Stream) -> int:
-    """Visit the first unvisited neighbour, in the order shown, of the earliest visited node that has one.
+    """Visit, of the unvisited neighbours of the earliest visited node that has any, the first in the order shown.
 
     This is the published optimal policy, a first-in-first-out queue.
     """
@@ -205,7 +205,7 @@ def breadth_first(state: VisitedNodes, rng: Stream) -> int:
 
 
 def forgetful(state: VisitedNodes, rng: Stream) -> int:
-    """Visit a random neighbour of the node visited last; go back to the node before it only if there is no other."""
+    """Visit a random neighbour of the node visited last, but the one before it only where there is no other."""
     nodes_ahead = [node for node in state.graph.neighbours[state.at] if node != state.before]
     return rng.choice(nodes_ahead or state.graph.neighbours[state.at])
 

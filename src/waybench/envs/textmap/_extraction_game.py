@@ -58,7 +58,6 @@ class ExtractionState:
     """An extraction and the triplets so far.
 
     Attributes:
-        task: The extraction.
         mode: "steps": one triplet in each turn, the first five being examples; "whole": all in one answer.
         before: The place that the prompt gives as the place before a step: "told" for the true place, "own" for the end
             of the player's last triplet.

@@ -161,7 +161,7 @@ def reverse(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
 
 
 def random(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
-    """Answer a route with a random walk by moves of the map, and a destination with a random place."""
+    """Walk at random by moves of the map; or say a random place of the list."""
     question = state.instance
     if question.path:
         return (Hop(question.source, question.actions[0], rng.choice(question.map.places)),)
@@ -177,7 +177,7 @@ def random(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
 
 
 def constant(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
-    """Give the same answer to all questions about a map, made of the map's own names.
+    """Give an answer that is the same for all questions about a map: the best one made of the map's own names.
 
     A destination is the place whose name is most similar to all places' names on average; a route is the most frequent
     action of the map. In "paper", a letter that is equally close to several actions can do a little better.

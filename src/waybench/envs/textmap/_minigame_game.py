@@ -329,7 +329,7 @@ def oracle(state: AnswerState[Minigame], rng: Stream) -> str:
 
 
 def explorer(state: AnswerState[Minigame], rng: Stream) -> str:
-    """Choose a move not yet made from the current place, preferably one that the observations there mention."""
+    """Choose a move not yet made from here; among several, first one that the observations here mention."""
     game = state.instance
     moves = [action for action in game.actions if action in _DIRECTIONS or action.split()[0] in MOVING_VERBS]
     places = game.places

@@ -53,14 +53,7 @@ class PlaceBox(NamedTuple):
 
 @dataclass(slots=True)
 class Panel:
-    """A part of a map.
-
-    Attributes:
-        title: Its heading.
-        edges: The moves within it.
-        boxes: Its places.
-        origin: Its upper left corner on the sheet.
-    """
+    """A part of a map: its heading, the moves within it, its places, and its upper left corner on the sheet."""
 
     title: str
     edges: tuple[Edge, ...]

@@ -181,19 +181,17 @@ class _Arrangement:
             first, second = self._pairs[link]
             neighbour, sign = (second, -1) if node == first else (first, 1)
             for east, south in self._directions[link]:
-                target = self._cells[neighbour][0] + sign * east, self._cells[neighbour][1] + sign * south
-                if self._occupied.get(target, node) == node:  # it is free already
+                x, y = self._cells[neighbour][0] + sign * east, self._cells[neighbour][1] + sign * south
+                if self._occupied.get((x, y), node) == node:  # it is free already
                     continue
-                for axis, sense in ((0, 1), (0, -1), (1, 1), (1, -1)):
+                move = [node], x - self._cells[node][0], y - self._cells[node][1]
+                for step_x, step_y in ((1, 0), (-1, 0), (0, 1), (0, -1)):
                     places_beyond = [
                         number
-                        for number, cell in enumerate(self._cells)
-                        if number != node and sense * (cell[axis] - target[axis]) >= 0
+                        for number, (column, row) in enumerate(self._cells)
+                        if number != node and step_x * (column - x) + step_y * (row - y) >= 0
                     ]
-                    offset = (target[0] - self._cells[node][0], target[1] - self._cells[node][1])
-                    if neighbour not in places_beyond and self._apply_if_better(
-                        (places_beyond, sense * (1 - axis), sense * axis), ([node], *offset)
-                    ):
+                    if neighbour not in places_beyond and self._apply_if_better((places_beyond, step_x, step_y), move):
                         return True
         return False
 
@@ -329,14 +327,7 @@ _MOST_NAMED = 60  # maps with more places show only the names that matter
 
 
 class Name(NamedTuple):
-    """A place's name in a drawing.
-
-    Attributes:
-        lines: The text, in one or two lines.
-        at: Position of the first line.
-        anchor: SVG text anchor of the position.
-        box: Bounding box.
-    """
+    """A place's name in a drawing: one or two lines, position and SVG anchor of the first, and the bounding box."""
 
     lines: tuple[str, ...]
     at: Point
@@ -410,7 +401,7 @@ def _candidate_names(location: str, at: Point, gap: float) -> Iterator[Name]:
             left = at[0] + (across - 1) / 2 * width + across * (gap if down == 0 else 0)
             top = at[1] + (down - 1) / 2 * height + down * gap
             anchor = ("end", "middle", "start")[across + 1]
-            anchor_point = (left + (1 - across) / 2 * width, top + 0.8 * FONT)
+            anchor_point = (left + (1 - across) / 2 * width, top + 0.8 * FONT)  # on the base line
             yield Name(lines, anchor_point, anchor, (left, top, left + width, top + height))
 
 
