@@ -13,7 +13,7 @@ from typing import Literal
 from waybench._extras import says_missing_extra
 from waybench.core import Json, UsageError
 
-Places = str | Path
+Places = str | Path  # of a folder of logs or a file of records; or the name of a model
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -65,9 +65,8 @@ def compare(
     """
     sides = [str(side) for side in (a, b) if side is not None]
     arguments = [*sides, "--metric", metric, "--margin", str(margin)]
-    arguments += (
-        _repeated_option("--in", folders) + _repeated_option("--task", tasks) + ([] if by is None else [f"--{by}"])
-    )
+    arguments += [*_repeated_option("--in", folders), *_repeated_option("--task", tasks)]
+    arguments += [] if by is None else [f"--{by}"]
     return _analysis_of_command("compare", arguments, with_numbers=True)
 
 
@@ -118,7 +117,7 @@ def _repeated_option(option: str, values: Places | Sequence[Places]) -> list[str
 
 
 def _analysis_of_command(command: str, arguments: Sequence[str], *, with_numbers: bool = False) -> Analysis:
-    """Return the output of a command as an `Analysis`."""
+    """Return the output of a command as an `Analysis`: its text, its messages as notes, and the numbers of `--json`."""
     import click
 
     from waybench.cli import main
@@ -129,9 +128,9 @@ def _analysis_of_command(command: str, arguments: Sequence[str], *, with_numbers
         numbers = ["--json", os.fspath(file)] if with_numbers else []
         try:
             with redirect_stdout(text), redirect_stderr(notes):
-                found = main.get_command(click.Context(main), command)
-                assert found is not None
-                found.main([*arguments, *numbers], f"waybench {command}", standalone_mode=False)
+                click_command = main.get_command(click.Context(main), command)
+                assert click_command is not None
+                click_command.main([*arguments, *numbers], f"waybench {command}", standalone_mode=False)
         except click.ClickException as error:
             raise UsageError(error.format_message()) from None
         data: dict[str, Json] = json.loads(file.read_text(encoding="utf-8")) if with_numbers else {}

@@ -8,12 +8,12 @@ from waybench._scoring import episode_of_line, find_environment
 from waybench.core import (
     End,
     Entry,
-    Episode,
     EpisodeRecord,
     Json,
     Message,
     Policy,
     UsageError,
+    play_to_end,
     policy,
     unknown_name_message,
 )
@@ -26,9 +26,9 @@ class Prompt(str):
     """The prompt for a reply: the new text, and the whole conversation.
 
     Attributes:
-        messages: The conversation so far as `{"role": ..., "content": ...}`, as chat models take it. An environment
-            with a history of its own has one message here in every turn.
-        pictures: The pictures of the new messages as SVG; empty unless the wording has some.
+        messages: The conversation so far as `{"role": ..., "content": ...}`, as chat models take it. Where the
+            environment itself repeats the history, it is one message in every turn.
+        pictures: The pictures of the new messages as SVG; empty for a wording without pictures.
     """
 
     messages: list[dict[str, str]]
@@ -36,11 +36,11 @@ class Prompt(str):
 
     def __new__(cls, messages: Sequence[Message]) -> "Prompt":
         """Return the prompt of a conversation: the text since the last reply."""
-        replies = [number for number, message in enumerate(messages) if message.role == "assistant"]
-        new = messages[replies[-1] + 1 :] if replies else messages
-        prompt = super().__new__(cls, "\n\n".join(message.text for message in new))
+        reply_indices = [index for index, message in enumerate(messages) if message.role == "assistant"]
+        new_messages = messages[reply_indices[-1] + 1 :] if reply_indices else messages
+        prompt = super().__new__(cls, "\n\n".join(message.text for message in new_messages))
         prompt.messages = [{"role": message.role, "content": message.text} for message in messages]
-        prompt.pictures = [message.picture.svg for message in new if message.picture is not None]
+        prompt.pictures = [message.picture.svg for message in new_messages if message.picture is not None]
         return prompt
 
 
@@ -145,22 +145,19 @@ def play(
         waybench.core.UsageError: For an unknown environment, player, level or option.
     """
     environment = find_environment(env) if isinstance(env, str) else env
-    drawn = {option.name for option in environment.items.options}
-    names = {option.name for option in environment.play_options} | drawn
+    source_names = {option.name for option in environment.items.options}
+    names = {option.name for option in environment.play_options} | source_names
     for name in options:
         if name not in names:
             raise UsageError(unknown_name_message(f"option of {environment.id}", name, names))
-    played = environment.resolve_options({name: options[name] for name in options if name not in drawn})
-    source = environment.source(
-        key, level, protocol=str(played["protocol"]), **{name: options[name] for name in options if name in drawn}
-    )
-    chosen = (
-        policy(player) if isinstance(player, str) else player if isinstance(player, Policy) else _FunctionPlayer(player)
-    )
-    episode: AnyEpisode = Episode(environment, source.item(index), played, attempt=attempt, player=chosen.name)
-    while not episode.done:
-        episode.step(chosen.reply(episode))
-    return result_of_episode(episode)
+    source_options = {name: options[name] for name in options if name in source_names}
+    play_options = environment.resolve_options({name: options[name] for name in options if name not in source_names})
+    source = environment.source(key, level, protocol=str(play_options["protocol"]), **source_options)
+    if isinstance(player, str):
+        player = policy(player)
+    elif not isinstance(player, Policy):
+        player = _FunctionPlayer(player)
+    return result_of_episode(play_to_end(environment, source.item(index), player, play_options, attempt=attempt))
 
 
 def score(line: Mapping[str, Json]) -> EpisodeResult:

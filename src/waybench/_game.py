@@ -19,8 +19,9 @@ from waybench.core import DataError, Episode, EpisodeRecord, Item, Json, Reply, 
 from waybench.envs import registry
 
 AnyEpisode = Episode[Any, Any, Any]
-_LONGEST = 1 << 20  # bytes of a request
-_PROTOCOL = "2025-06-18"
+_LONGEST_REQUEST = 1 << 20  # bytes
+_PROTOCOL_VERSION = "2025-06-18"  # of the Model Context Protocol
+_METHOD_NOT_FOUND = -32601  # the error code of JSON-RPC
 _TOOLS: list[Json] = [
     {
         "name": "look",
@@ -43,10 +44,9 @@ _TOOLS: list[Json] = [
 
 
 def describe_item(episode: AnyEpisode, kind: str, token: str = "") -> dict[str, Json]:
-    """Return the item, its proof and the options of an episode as JSON, without the key.
+    """Return the item, its proof and the options of an episode that has not begun as JSON, without the key.
 
-    The episode has not begun. `kind` is "answer" or "turns"; /record asks for `token`, of which only the hash is in the
-    result.
+    `kind` is "answer" or "turns". `token` is the secret that /record asks for; the result contains only its hash.
     """
     record = episode.record()
     return {
@@ -125,6 +125,7 @@ class GameServer(ThreadingHTTPServer):
         self._write_record()
 
     def _write_record(self) -> None:
+        """Replace the file of the record in one step, so that it is never half written."""
         part = self._record.with_name(f"{self._record.name}.part")
         part.write_text(json.dumps(self.episode.record().to_json()), "utf-8")
         os.replace(part, self._record)
@@ -132,8 +133,8 @@ class GameServer(ThreadingHTTPServer):
     def latest_text(self) -> str:
         """Return the first prompt before the first reply, and later the last message."""
         messages = self.episode.messages
-        said = messages if not self.episode.turns else messages[-1:]
-        return "\n\n".join(message.text for message in said if message.role != "assistant")
+        new_messages = messages if not self.episode.turns else messages[-1:]
+        return "\n\n".join(message.text for message in new_messages if message.role != "assistant")
 
     def text_after_reply(self, reply: str) -> str:
         """Play a turn and return the environment's message."""
@@ -159,6 +160,7 @@ class _GameRequestHandler(BaseHTTPRequestHandler):
         return cast(GameServer, self.server)
 
     def do_GET(self) -> None:
+        """Answer /health, /look and /record."""
         if self.path == "/health":
             self._send_json(200, {"status": "ok"})
         elif self.path == "/look":
@@ -172,9 +174,10 @@ class _GameRequestHandler(BaseHTTPRequestHandler):
             self._send_json(405 if self.path == "/mcp" else 404, {"error": "there is no such page"})
 
     def do_POST(self) -> None:
+        """Answer /act and /mcp."""
         try:
             size = int(self.headers.get("Content-Length", ""))
-            if not 0 <= size <= _LONGEST:
+            if not 0 <= size <= _LONGEST_REQUEST:
                 raise ValueError
             data: Any = json.loads(self.rfile.read(size))
         except (ValueError, RecursionError):
@@ -197,13 +200,13 @@ class _GameRequestHandler(BaseHTTPRequestHandler):
         """Return the response to a request of the Model Context Protocol; None for a notification."""
         if "id" not in request:
             return None
-        given: Any = request.get("params")
-        parameters = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+        params: Any = request.get("params")
+        parameters = cast("dict[str, Any]", params) if isinstance(params, dict) else {}
         head: dict[str, Json] = {"jsonrpc": "2.0", "id": request["id"]}
         match request.get("method"):
             case "initialize":
                 about: dict[str, Json] = {"name": "game", "version": "1"}
-                version = str(parameters.get("protocolVersion", _PROTOCOL))
+                version = str(parameters.get("protocolVersion", _PROTOCOL_VERSION))
                 return head | {
                     "result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": about}
                 }
@@ -214,12 +217,12 @@ class _GameRequestHandler(BaseHTTPRequestHandler):
             case "tools/call":
                 return head | {"result": self._tool_result(parameters)}
             case _:
-                return head | {"error": {"code": -32601, "message": "there is no such method"}}
+                return head | {"error": {"code": _METHOD_NOT_FOUND, "message": "there is no such method"}}
 
     def _tool_result(self, parameters: Mapping[str, Any]) -> Json:
         """Return the result of a tool call of the Model Context Protocol."""
-        given: Any = parameters.get("arguments")
-        reply: Any = cast("dict[str, Any]", given).get("reply") if isinstance(given, dict) else None
+        arguments: Any = parameters.get("arguments")
+        reply: Any = cast("dict[str, Any]", arguments).get("reply") if isinstance(arguments, dict) else None
         if parameters.get("name") == "look":
             text, is_error = self._game.latest_text(), False
         elif parameters.get("name") == "act" and isinstance(reply, str):
@@ -229,6 +232,7 @@ class _GameRequestHandler(BaseHTTPRequestHandler):
         return {"content": [{"type": "text", "text": text}], "isError": is_error}
 
     def _send_json(self, status: int, data: Json) -> None:
+        """Send a response with JSON; with an empty body if data is None."""
         body = b"" if data is None else json.dumps(data).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")

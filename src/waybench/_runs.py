@@ -14,12 +14,12 @@ from waybench.core import Json, PromptKinds, UsageError, load_prices
 if TYPE_CHECKING:
     from waybench.results.logs import Skipped
 
-Paths = str | Path
+Paths = str | Path  # of a file or a folder
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The results of some runs, as tables of pyarrow; `to_pandas()` of each gives a pandas DataFrame.
+    """The results of some runs, as tables of pyarrow; a table's `to_pandas()` returns a pandas DataFrame.
 
     Attributes:
         episodes: One row for each episode, the excluded ones too (column `counts`).
@@ -70,18 +70,18 @@ def evaluate(
     Raises:
         waybench.core.UsageError: For an unknown task, model or parameter; if `waybench[eval]` is not installed.
     """
-    from waybench.evaluation import evaluate as run  # these import the evaluation engine, which takes seconds
+    from waybench.evaluation import evaluate as run  # imported here: the evaluation engine takes seconds
     from waybench.evaluation.tasks import find_task, load_task, task_prompts
 
-    chosen: list[Callable[[], Any]] = []
+    task_makers: list[Callable[[], Any]] = []
     prompts = PromptKinds()
     for name in [tasks] if isinstance(tasks, str) else tasks:
         entry = find_task(name)
-        checked = entry.resolve(parameters)
-        chosen.append(partial(load_task(entry), **{parameter: checked[parameter] for parameter in parameters}))
-        prompts |= task_prompts(entry, checked)
+        resolved = entry.resolve(parameters)
+        task_makers.append(partial(load_task(entry), **{parameter: resolved[parameter] for parameter in parameters}))
+        prompts |= task_prompts(entry, resolved)
     run(
-        chosen,
+        task_makers,
         [models] if isinstance(models, str) else list(models),
         Path(out),
         model_base_url=model_base_url,
@@ -114,15 +114,15 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     from waybench.results.results import exclude
     from waybench.results.results._measured_row import verify_episodes
 
-    passed_over: list[Skipped] = []
+    skipped: list[Skipped] = []
     price_by_model = load_prices(Path(prices) if prices else None)
-    episodes = read(*map(Path, folders), on_problem=passed_over.append)
-    rows = exclude(episode.row for episode in verify_episodes(episodes, price_by_model, passed_over.append))
+    episodes = read(*map(Path, folders), on_problem=skipped.append)
+    rows = exclude(episode.row for episode in verify_episodes(episodes, price_by_model, skipped.append))
     return Results(
         episode_frame(rows).table,
         score_frame([*by_level(rows), *overall(rows)]).table,
         horizon_frame(horizons(rows)).table,
-        tuple(passed_over),
+        tuple(skipped),
     )
 
 
@@ -158,15 +158,17 @@ def report(
 
     if not folders:
         raise UsageError("give at least one folder with logs")
-    first, passed_over = Path(folders[0]), list[Skipped]()
-    episodes = read(*map(Path, folders), on_problem=passed_over.append)
+    skipped_on_reading = list[Skipped]()
+    episodes = read(*map(Path, folders), on_problem=skipped_on_reading.append)
+    first = Path(folders[0])  # a folder of logs, or a file of records
+    default_out = (first.parent if os.path.isfile(first) else first) / "site"
     written = write_report(
         episodes,
-        Path(out) if out is not None else (first.parent if os.path.isfile(first) else first) / "site",
+        Path(out) if out is not None else default_out,
         title=title,
         prices=load_prices(Path(prices) if prices else None),
         models=read_models(Path(models)) if models else None,
-        passed_over=passed_over,
+        passed_over=skipped_on_reading,
         published=papers() if published else (),
     )
     for skipped in written.passed_over:

@@ -30,22 +30,22 @@ from waybench.envs import registry
 
 STOPS = ("stop", "truncated", "overflow", "refused")
 MOST_ATTEMPTS = 10**9
-# With the longest line that is read, the worst that these limits let through takes about 3 GB.
+# The largest line within these limits takes about 3 GB of memory.
 MOST_VALUES = 2_000_000  # of a line, counted by commas and opening brackets
-MOST_CHARACTERS = 1 << 28  # characters of all messages to the player: a history in each of them grows by the square
+MOST_CHARACTERS = 1 << 28  # of all messages to the player, whose sum grows by the square if each repeats the history
 _FIELDS = ("instance", "replies", "options", "examples")  # fields without which a score would be wrong
-_LOOKALIKE = 0.85  # a field of the user's own ("instance_id") is passed over, a misspelt one of ours is not
-_MOST_COMPARED = 100
+_MISSPELLED_SIMILARITY = 0.85  # a misspelling of `_FIELDS` is as similar; a user's own field ("instance_id") is less
+_MOST_COMPARED = 100  # unknown fields
 
 
 def find_environment(name: str) -> AnyEnvironment:
     """Load an environment by any of its names (`waybench.evaluation.tasks.resolve_environment`).
 
     Raises:
-        UsageError: If there is none, or the name is of a task that plays several.
+        UsageError: If the name is unknown, or that of a task that plays several environments.
     """
     if any(entry.id == name.partition("@")[0] for entry in registry.built_in):
-        return registry.load(name)  # without the list of tasks, for which all environments are imported
+        return registry.load(name)  # fast: the list of tasks below imports all environments
     from waybench.evaluation.tasks import resolve_environment
 
     return resolve_environment(name)
@@ -57,10 +57,10 @@ def score_line(line: bytes, number: int) -> dict[str, Json]:
     The line may be anything; `number` is its number in the file, for an error.
 
     Returns:
-        "id" (the line's, or the item's of a record), "env", "metrics" (with what is measured at each step as lists;
-        None after an infrastructure error), "end" (None if the replies ran out before the episode's end; the metrics
-        are then those of the episode so far), "turns", "unused_replies" if the episode ended before the replies did,
-        and "replayed" for a record; {"line": number, "error": why} if the line cannot be scored.
+        "id" (of the line, or of a record's item), "env", "metrics" (with series as lists; None after an infrastructure
+        error), "end" (None if the replies ran out before the episode's end; the metrics are then those of the episode
+        so far), "turns", "unused_replies" if the episode ended before the replies did, and "replayed" for a record;
+        {"line": number, "error": why} if the line cannot be scored.
     """
     return score_and_record(line, number)[0]
 
@@ -106,7 +106,7 @@ def episode_of_line(data: dict[str, Json]) -> AnyEpisode:
         The episode. With replies that ran out before its end it is not done.
 
     Raises:
-        WaybenchError: If it is no such object, or if a record does not agree with its simulation.
+        WaybenchError: If `data` is no such object, or if a record does not agree with its simulation.
     """
     if _is_record(data):
         record = EpisodeRecord.from_json(data)
@@ -118,7 +118,7 @@ def episode_of_line(data: dict[str, Json]) -> AnyEpisode:
             f"the line is for version {_value_excerpt(data['version'])} of {environment.id}, this is version "
             f'{environment.version}: drop "version" to score by today\'s rules'
         )
-    replies = [_parse_reply(reply, at) for at, reply in enumerate(_read_field(data, "replies", list))]
+    replies = [_parse_reply(reply, number) for number, reply in enumerate(_read_field(data, "replies", list))]
     options: dict[str, Json] = _read_field(data, "options", dict) if data.get("options") is not None else {}
     attempt = _read_field(data, "attempt", int) if "attempt" in data else 1
     if not 1 <= attempt <= MOST_ATTEMPTS:
@@ -179,7 +179,7 @@ def _episode_score(episode: AnyEpisode) -> dict[str, Json]:
     scoring = environment.scoring
     metrics: dict[str, Json] | None = None
     if record.end is not End.INFRASTRUCTURE:
-        environment.measure(record)  # which names a metric that raises
+        environment.measure(record)  # for its error, which names the metric, if one raises an exception
         metrics = {metric.name: metric.format_value(record) for metric in scoring.metrics}
         metrics |= {series.name: list(series.of(record)) for series in scoring.series}
     return {
@@ -193,12 +193,12 @@ def _episode_score(episode: AnyEpisode) -> dict[str, Json]:
 def _turn_score(turn: TurnRecord) -> dict[str, Json]:
     """Return the fields of a turn that `waybench score` prints."""
     result: dict[str, Json] = {"outcome": str(turn.outcome), "action": turn.action, "message": turn.message}
-    more = {"reason": turn.reason, "executed": turn.executed}
-    return result | {name: value for name, value in more.items() if value is not None}
+    optional_fields = {"reason": turn.reason, "executed": turn.executed}
+    return result | {name: value for name, value in optional_fields.items() if value is not None}
 
 
-def _parse_reply(data: Json, at: int) -> Reply:
-    """Return a line's reply number `at`; raise a DataError for another form."""
+def _parse_reply(data: Json, number: int) -> Reply:
+    """Return the reply of this number in a line; raise a DataError for another form."""
     match data:
         case None:  # how logs store a reply without text
             return Reply("")
@@ -209,14 +209,14 @@ def _parse_reply(data: Json, at: int) -> Reply:
         ):
             stop = more.get("stop") or STOPS[0]
             if stop not in STOPS:
-                raise DataError(f"reply {at}: {unknown_name('stop', stop, STOPS)}")
+                raise DataError(f"reply {number}: {unknown_name('stop', stop, STOPS)}")
             return Reply(text or "", stop)
         case _:
-            raise DataError(f'reply {at}: give a text, null, or {{"text": "...", "stop": "truncated"}}')
+            raise DataError(f'reply {number}: give a text, null, or {{"text": "...", "stop": "truncated"}}')
 
 
 def _read_field(data: dict[str, Json], name: str, *kinds: type) -> Any:
-    """Return a field of a line after a check of its type."""
+    """Return a field of a line; raise a DataError if it is missing or of none of the types `kinds`."""
     if name not in data:
         raise DataError(f'"{name}" is missing')
     value = data[name]
@@ -235,10 +235,10 @@ def _value_excerpt(value: Json) -> str:
 
 def _refuse_misspelled_fields(data: Collection[str]) -> None:
     """Raise a DataError for an unknown field whose name is like that of a missing one."""
-    # Where the field itself is present, another of nearly its name is the user's own.
+    # Where the field itself is present, a field with a similar name is the user's own.
     missing = [name for name in _FIELDS if name not in data]
     for name in islice((name for name in data if name not in _FIELDS), _MOST_COMPARED):
-        if near := difflib.get_close_matches(name[:20], missing, 1, _LOOKALIKE):
+        if near := difflib.get_close_matches(name[:20], missing, 1, _MISSPELLED_SIMILARITY):
             raise DataError(f'unknown field {name[:40]!r}: did you mean "{near[0]}"?')
 
 

@@ -3,8 +3,8 @@
 Colours are presentation attributes, so that a page's style sheet overrides them by class. Shapes that look alike are
 one path or one group: pages hold many drawings, and replays many of each.
 
-Every shape has the CSS classes `classes` and further attributes `more`. Its line is `width` wide; a width of 0 fills
-the shape with its colour. Paths and groups without content are "".
+Parameters of shapes: `classes` are CSS classes, `more` are further attributes as text, and `width` is that of the line;
+a width of 0 fills the shape with its colour. Paths and groups without content are "".
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,11 +16,11 @@ Point = tuple[float, float]
 V = TypeVar("V")
 ROUND = 'stroke-linejoin="round" stroke-linecap="round"'
 _INK = "#333"
-_MARGIN = 1.3  # cells: how wide the margin for the numbers of rows and columns is
+_MARGIN = 1.3  # cells, for the numbers of rows and columns
 
 
 def group(classes: str, shapes: Iterable[str], more: str = "") -> str:
-    """Return shapes as a `<g>` element with `more` attributes; "" without shapes."""
+    """Return shapes as a `<g>` element; "" without shapes."""
     content = "".join(shapes)
     return f'<g class="{classes}"{more and " "}{more}>{content}</g>' if content else ""
 
@@ -31,10 +31,10 @@ def with_tooltip(words: str, *shapes: str) -> str:
 
 
 def walk_group(turn: int, moves: int, shapes: str) -> str:
-    """Return the shapes of one turn as a group that a replay draws move by move.
+    """Return the shapes of one turn as a group that a replay draws move by move; unchanged with fewer than two moves.
 
-    `shapes` are a line that has `moves` parts of the same length, or a group with a line for each move, and after it
-    shapes that belong to its end. With fewer than two moves they are returned as they are. `turn` counts from 1.
+    `shapes` are a line with `moves` parts of the same length, or a group with a line for each move, and then shapes
+    that are drawn at the end of the turn. `turn` counts from 1.
     """
     return f'<g data-walk="{turn}" data-moves="{moves}">{shapes}</g>' if moves > 1 else shapes
 
@@ -112,39 +112,41 @@ def point(at: Point) -> str:
 
 def line(points: Iterable[Point]) -> str:
     """Return the data of a path along points, without repeated points; "" if nothing moves."""
-    stops = [stop for stop, _ in groupby(map(point, points))]
-    return "M" + "L".join(stops) if len(stops) > 1 else ""
+    coordinates = [text for text, _ in groupby(map(point, points))]
+    return "M" + "L".join(coordinates) if len(coordinates) > 1 else ""
 
 
 def cross(arm: float) -> str:
     """Return the data of a path that draws a cross at its present position."""
-    half, full = _number_text(arm), _number_text(2 * arm)
-    return f"m-{half} -{half}l{full} {full}m0 -{full}l-{full} {full}"
+    half_size, size = _number_text(arm), _number_text(2 * arm)
+    return f"m-{half_size} -{half_size}l{size} {size}m0 -{size}l-{size} {size}"
 
 
 def runs_of_equal_cells(cells: Iterable[V]) -> Iterator[tuple[V, int, int]]:
     """Yield the runs of equal cells in a row as (value, first index, length)."""
     start = 0
-    for value, equal in groupby(cells):
-        length = sum(1 for _ in equal)
+    for value, equal_cells in groupby(cells):
+        length = sum(1 for _ in equal_cells)
         yield value, start, length
         start += length
 
 
 def true_cells(classes: str, colour: str, rows: Iterable[Iterable[object]], width: float = 1, more: str = "") -> str:
-    """Return a `<path>` element of the cells of a board that are true."""
-    lines = (
-        "".join(f"h{length}" if is_in else f"m{length} 0" for is_in, _, length in runs_of_equal_cells(map(bool, row)))
-        for row in rows
-    )
-    return path(classes, colour, width, (f"M0 {y}.5{data}" for y, data in enumerate(lines) if "h" in data), more)
+    """Return a `<path>` element of the cells of a board that are true, as a horizontal line for each run of cells."""
+    lines: list[str] = []
+    for y, row in enumerate(rows):
+        runs = runs_of_equal_cells(map(bool, row))
+        data = "".join(f"h{length}" if is_true else f"m{length} 0" for is_true, _, length in runs)
+        if "h" in data:
+            lines.append(f"M0 {y}.5{data}")
+    return path(classes, colour, width, lines, more)
 
 
 def board_with_grid(size: tuple[int, int], shapes: Iterable[str], *, grid: bool) -> tuple[Point, Iterable[str]]:
     """Return the size of a board of cells of size 1, and its shapes with grid lines.
 
-    `size` has the numbers of columns and rows. With `grid` there are lines between the cells, and the numbers of
-    columns and rows, from 0, above and left.
+    `size` is (number of columns, number of rows). With `grid` there are lines between the cells, and columns and rows
+    are numbered from 0 above and on the left; otherwise size and shapes are returned unchanged.
     """
     width, height = size
     if not grid:

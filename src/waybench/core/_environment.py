@@ -240,11 +240,6 @@ Resolve = Callable[[dict[str, Json]], dict[str, Json]]
 """Given options of play -> resolved options; the dictionary of given options may be changed."""
 
 
-def _applies_always(environment: AnyEnvironment) -> bool:
-    """Return True, for extensions that every environment has."""
-    return True
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayExtension:
     """A way in which the play of any environment can be changed, with its options.
@@ -274,7 +269,7 @@ class PlayExtension:
     options: tuple[Option, ...] = ()
     resolve: Callable[[AnyEnvironment, Resolve, dict[str, Json]], dict[str, Json]]
     wrap: Callable[[AnyEnvironment, Mapping[str, Json]], AnyPlay | None]
-    applies: Callable[[AnyEnvironment], bool] = _applies_always
+    applies: Callable[[AnyEnvironment], bool] = lambda environment: True
     content: tuple[str, ...] = ()
     contrasts: tuple[Contrast, ...] = ()
     for_item: Callable[[AnyEnvironment, Item[Any], dict[str, Json], int], dict[str, Json]] | None = None

@@ -140,7 +140,8 @@ class Question(Generic[I, R]):
         right = self.right_answer(instance)
         if type(answer) is not type(right):
             return 0.0
-        if self._has_fixed_choices(right) and answer not in self.possible_answers(instance):
+        only_choices_are_answers = isinstance(right, str) and not self.is_open
+        if only_choices_are_answers and answer not in self.possible_answers(instance):
             return 0.0
         if self.judge is not None:
             success: Any = self.judge(instance, answer)
@@ -154,10 +155,6 @@ class Question(Generic[I, R]):
         if isinstance(answer, str) and isinstance(right, str):
             return float(normalize_name(answer) == normalize_name(right))
         return float(answer == right)
-
-    def _has_fixed_choices(self, right: str | int) -> bool:
-        """Return whether only the listed choices are answers; `right` is the right answer."""
-        return isinstance(right, str) and not self.is_open
 
     def answer_text(self, answer: R, texts: Texts) -> str:
         """Return an answer as text in a language."""

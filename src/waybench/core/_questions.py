@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Generic
 
 from waybench.core._game import Json, S
 from waybench.core._json import MAX_DIGITS, is_array
@@ -16,11 +16,6 @@ _INTRODUCTION = (
     "Before you go on, answer a question. It is no turn, nothing happens, and neither the question nor your answer "
     "will be shown again."
 )
-
-
-def _is_always_shown(options: Mapping[str, Json], state: Any) -> bool:
-    """Return True, for beliefs that can be asked for in any state."""
-    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +44,7 @@ class Belief(Generic[S]):
     form: str
     expected: Callable[[S], Json]
     read: Callable[[Json], Json | Invalid]
-    is_shown: Callable[[Mapping[str, Json], S], bool] = _is_always_shown
+    is_shown: Callable[[Mapping[str, Json], S], bool] = lambda options, state: True
     share: Callable[[Json, Json], float] | None = None
 
     @property

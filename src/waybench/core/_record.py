@@ -20,10 +20,14 @@ from waybench.core._wording import Message
 SCHEMA = 3
 _MOST_VALUES = 2_000_000  # JSON values in the head of a record, and in a turn
 _MOST_AMOUNT = 10**15  # tokens or seconds
-_FIELDS_OF_PROGRESS = (  # which are known only after the first reply
-    *("player", "agent", "turns", "probes", "reasoning_returned", "reasoning_sent_back", "end", "error"),
-)
 _FIELDS_LEFT_OUT_IF_EMPTY = ("agent", "probes", "reasoning_returned", "reasoning_sent_back")
+_FIELDS_OF_PROGRESS = (
+    *_FIELDS_LEFT_OUT_IF_EMPTY,
+    "player",
+    "turns",
+    "end",
+    "error",
+)  # not known before the first reply
 REASONING_FORMS = ("text", "summary", "encrypted")
 SENT_BACK = ("all", "last", "none", "some")
 
@@ -312,7 +316,9 @@ class EpisodeRecord:
             fields = {name: value for name, value in data.items() if name in cls.__slots__}
             _check_field_types(fields.get("item", {}), _ITEM)
             fields["examples"] = tuple(data.get("examples", ()))
-            fields["opening"] = tuple(_message_from_json(message) for message in data["opening"])
+            for message in data["opening"]:
+                _check_field_types(message, {"role": _TEXT, "text": _TEXT})
+            fields["opening"] = tuple(Message(message["role"], message["text"]) for message in data["opening"])
             fields["turns"] = tuple(TurnRecord.from_json(turn) for turn in data["turns"])
             fields["probes"] = tuple(ProbeRecord.from_json(probe) for probe in data.get("probes", ()))
             fields["end"] = None if data["end"] is None else End(data["end"])
@@ -403,9 +409,3 @@ def _checked_fields(
         _check_field_types(data["usage"], _USAGE)
         fields["usage"] = Usage(**data["usage"])
     return fields
-
-
-def _message_from_json(data: Json) -> Message:
-    """Return a message from untrusted JSON."""
-    _check_field_types(data, {"role": _TEXT, "text": _TEXT})
-    return Message(data["role"], data["text"])

@@ -159,9 +159,9 @@ def _split_marked_reasoning(reply: str, think_tags: str | None) -> ReplyParts:
         number = int(group[1:])
         closing_pattern = reader.closings[number]
         first_name = reader.pattern.groupindex[group]  # groups count from 1: the index after the mark's own group
-        tag_names = mark.groups()[first_name : first_name + closing_pattern.groups]
+        tag_names = [name.lower() for name in mark.groups()[first_name : first_name + closing_pattern.groups]]
         closings = closing_pattern.finditer(reply, position) if group not in unclosed_groups else ()
-        closing = next((match for match in closings if _are_same_tag_names(match.groups(), tag_names)), None)
+        closing = next((match for match in closings if [*map(str.lower, match.groups())] == tag_names), None)
         if closing is None and not reader.marks[number].opens_alone:
             unclosed_groups.add(group)  # no later mark of this kind is closed, either
             parts.append(_Part("text", mark[0]))
@@ -218,11 +218,6 @@ def _can_have_marks(reply: str) -> bool:
             if mark in chunk:
                 return True
     return False
-
-
-def _are_same_tag_names(names: Sequence[str], other_names: Sequence[str]) -> bool:
-    """Return whether the tag names of an opening and a closing mark are the same but for case."""
-    return [name.lower() for name in names] == [name.lower() for name in other_names]
 
 
 class _MarkReader(NamedTuple):

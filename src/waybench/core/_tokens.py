@@ -139,11 +139,8 @@ class Price:
 
     def cost(self, input_tokens: float, output_tokens: float, cached_tokens: float = 0) -> float:
         """Return the cost of tokens in dollars; the cached tokens are a part of the input tokens."""
-        return (
-            (input_tokens - cached_tokens) * self.input
-            + cached_tokens * self.input_cache_read
-            + output_tokens * self.output
-        ) / MILLION
+        input_cost = (input_tokens - cached_tokens) * self.input + cached_tokens * self.input_cache_read
+        return (input_cost + output_tokens * self.output) / MILLION
 
 
 def read_prices(path: Path) -> dict[str, Price]:

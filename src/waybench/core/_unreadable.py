@@ -22,32 +22,27 @@ def unreadable_reason(turn: TurnRecord) -> str:
     return (turn.reason or _REASONS[turn.outcome]) if turn.outcome in _REASONS else ""
 
 
-# What models write that refuse in words, without their provider's mark of a refusal. After the list by which Zou, Wang,
-# Carlini, Nasr, Kolter and Fredrikson (2023, arXiv 2307.15043; the programs' `test_prefixes`) know refusals; "I cannot"
-# and "Sorry" alone are left out, with which replies about walls and wrong turns begin, too.
+# Beginnings of refusals in words, for models whose provider does not mark refusals. After the list of Zou, Wang,
+# Carlini, Nasr, Kolter and Fredrikson (2023, arXiv 2307.15043; the programs' `test_prefixes`), without "I cannot" and
+# "Sorry" alone, since replies about walls and wrong turns begin with these, too.
 REFUSALS = (
     *("as an ai", "as a language model", "as an artificial intelligence"),
     *("i can't assist", "i cannot assist", "i'm unable to assist", "i am unable to assist", "i'm not able to assist"),
     *("i can't help", "i cannot help", "i'm unable to help", "i am unable to help", "i'm not able to help"),
     *("i can't comply", "i cannot comply", "i can't fulfill", "i cannot fulfill", "i won't assist", "i won't help"),
-    *(
-        "i can't do that",
-        "i cannot do that",
-        "i cannot create",
-        "i cannot support",
-        "i can't engage",
-        "i cannot engage",
-    ),
+    *("i can't do that", "i cannot do that", "i cannot create", "i cannot support"),
+    *("i can't engage", "i cannot engage"),
     *("against my guidelines", "if you have any other non-malicious requests"),
 )
-_BEGINNING = 300  # characters in which a refusal says so
+_LONGEST_BEGINNING = 300  # characters of a reply that are searched for a refusal
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'"})
 
 
 def is_refusal_in_words(turn: TurnRecord) -> bool:
-    """Return whether a reply without an action refuses in words."""
+    """Return whether a turn's reply could not be read and begins with a refusal in words (`REFUSALS`)."""
     if turn.outcome is not Outcome.UNPARSED:
         return False
     answer = split_reasoning(turn.reply).answer if turn.reasoning else turn.reply
-    beginning = " ".join(answer[: 2 * _BEGINNING].translate(_APOSTROPHES).lower().split())[:_BEGINNING]
+    start = answer[: 2 * _LONGEST_BEGINNING].translate(_APOSTROPHES).lower()  # twice as long, since blanks are joined
+    beginning = " ".join(start.split())[:_LONGEST_BEGINNING]
     return any(words in beginning for words in REFUSALS)

@@ -51,12 +51,8 @@ def check_names(environment: AnyEnvironment) -> None:
     require(environment.version >= 1, f"version {environment.version}: count from 1")
     require(environment.title.strip(), "the environment has no title")
     length = len(environment.about)
-    require(
-        length >= _LEAST_ABOUT,
-        "about says too little for a page of documentation: it has {} characters, and {} are enough",
-        length,
-        _LEAST_ABOUT,
-    )
+    too_short = "about says too little for a page of documentation: it has {} characters, and {} are enough"
+    require(length >= _LEAST_ABOUT, too_short, length, _LEAST_ABOUT)
     require(environment.items.public_key, "the environment has no public key")
     levels = environment.items.sample_levels
     require(levels, "the environment has no sample levels")
@@ -74,12 +70,8 @@ def check_options(environment: AnyEnvironment) -> None:
         require_distinct([option.name for option in options], f"{kind}s")
         for option in options:
             FOCUS.look_at(subject=option.name)
-            require(
-                option.name not in RESERVED_NAMES,
-                "{} {!r}: a parameter of every task has this name: choose another one",
-                kind,
-                option.name,
-            )
+            reserved = f"{kind} {option.name!r}: a parameter of every task has this name: choose another one"
+            require(option.name not in RESERVED_NAMES, reserved)
             _check_option(kind, option)
     taken = {option.name for option in (*environment.playing.options, *environment.extension_options)}
     for option in environment.items.options:
@@ -169,13 +161,9 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
         require(metric.title.strip() and metric.doc.strip().endswith("."), "{}: give a title and a sentence", what)
         _require_name_and_doc(metric, what, "what it measures")
         require(metric.better in ("higher", "lower", ""), "{}: better is {!r}", what, metric.better)
-        require(
-            metric.low is None or metric.high is None or metric.low < metric.high,
-            "{}: its floor {} is not below its ceiling {}",
-            what,
-            metric.low,
-            metric.high,
-        )
+        low, high = metric.low, metric.high
+        is_ordered = low is None or high is None or low < high
+        require(is_ordered, "{}: its floor {} is not below its ceiling {}", what, low, high)
     for measure in (*scoring.metrics, *scoring.series):
         FOCUS.look_at(subject=measure.name)
         require(
@@ -211,10 +199,8 @@ def check_presentation_declared(environment: AnyEnvironment, family: Sequence[An
         singular, plural = getattr(presentation, noun), getattr(presentation, f"{noun}s")
         require(singular or noun == "cluster", f"presentation: give {noun}, the name of one")
         require(bool(singular) == bool(plural), f"presentation: give {noun} beside {noun}s")
-        require(
-            not singular or plural != f"{singular}s" or not _IRREGULAR_PLURAL.search(singular),
-            f"presentation: {plural!r} is not the plural of {singular!r}: give {noun}s",
-        )
+        is_wrong = singular and plural == f"{singular}s" and _IRREGULAR_PLURAL.search(singular)
+        require(not is_wrong, f"presentation: {plural!r} is not the plural of {singular!r}: give {noun}s")
     require(
         not presentation.cluster or environment.items.cluster is not None,
         "presentation: cluster has a name, and the environment declares no cluster",
@@ -353,12 +339,9 @@ def _messages_with_pictures(
         if pictured.messages[-1].picture is not None:
             yield pictured.messages[-1]
         if options["wording"] == "image":
-            require(
-                any(ENGLISH["picture.place"] in message.text for message in pictured.messages)
-                or pictured.messages[0] != plain.messages[0],
-                "{}: the picture takes the place of nothing",
-                options,
-            )
+            refers_to_picture = any(ENGLISH["picture.place"] in message.text for message in pictured.messages)
+            replaces_text = refers_to_picture or pictured.messages[0] != plain.messages[0]
+            require(replaces_text, "{}: the picture takes the place of nothing", options)
         reply = replying_policy.reply(pictured)
         turn, plain_turn = (episode.step(reply)._replace(message="") for episode in (pictured, plain))
         require(turn == plain_turn, "{}: with a picture the same reply has another outcome", options)

@@ -83,10 +83,8 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
                 ("null", None if null_player_acts else worst),
             ):
                 value = _defined_value(headline, records[player])
-                require(
-                    wanted is None or value is None or abs(value - float(wanted)) <= ROUNDING_ERROR,
-                    f"{where}: the {player} has {headline.name} {value}, not {wanted}",
-                )
+                is_expected = wanted is None or value is None or abs(value - float(wanted)) <= ROUNDING_ERROR
+                require(is_expected, f"{where}: the {player} has {headline.name} {value}, not {wanted}")
             for player in ("random", "heuristic") if oracle_is_best else ():
                 value, oracle_value = (_defined_value(headline, records[name]) for name in (player, "oracle"))
                 require(

@@ -189,12 +189,9 @@ def check_failures(environment: AnyEnvironment, level: int) -> None:
         record = _record_through_json(episode)
         with report_as_breach(LazyMessage("{}: failure", what)):
             kind, error = scoring.failure_of(record), scoring.first_error_of(record)
-        require(
-            error is None or (error.kind in error_kinds and error.step >= 1 and 0 <= error.turn < len(record.turns)),
-            "{}: the first error is {}",
-            what,
-            error,
-        )
+        if error is not None:
+            is_valid = error.kind in error_kinds and error.step >= 1 and 0 <= error.turn < len(record.turns)
+            require(is_valid, "{}: the first error is {}", what, error)
         if record.end in (None, End.SOLVED, End.INFRASTRUCTURE):
             require(kind is None, "{}: it has not failed, yet it is said to fail by {}", what, kind)
             continue
@@ -202,12 +199,8 @@ def check_failures(environment: AnyEnvironment, level: int) -> None:
         if kind is None:
             require(record.end is End.TURN_LIMIT, "{}: it failed ({}) and has no kind of failure", what, record.end)
         else:
-            require(
-                kind.name in kind_names,
-                "{}: the kind of failure {!r} is not declared: give it to `Scoring.failures`",
-                what,
-                kind.name,
-            )
+            undeclared = "{}: the kind of failure {!r} is not declared: give it to `Scoring.failures`"
+            require(kind.name in kind_names, undeclared, what, kind.name)
 
 
 def check_action_turns(environment: AnyEnvironment, level: int) -> None:
@@ -339,10 +332,9 @@ def _check_prefixed_episode(environment: AnyEnvironment, episode: AnyEpisode, la
     record = episode.record()
     n_prefix_turns = len(record.turns) - len(turns_without_prefix(record.turns))
     require(n_prefix_turns < len(record.turns), "{}: the prefix ends the episode", label)
-    require(
-        all(turn.prefix for turn in record.turns[:n_prefix_turns]), "{}: a turn after the hand-over is marked", label
-    )
-    require(not any(turn.usage for turn in record.turns[:n_prefix_turns]), "{}: a turn of the prefix has usage", label)
+    prefix_turns = record.turns[:n_prefix_turns]
+    require(all(turn.prefix for turn in prefix_turns), "{}: a turn after the hand-over is marked", label)
+    require(not any(turn.usage for turn in prefix_turns), "{}: a turn of the prefix has usage", label)
     _require_replay(environment, episode, label)
     for metric in environment.scoring.metrics:
         value = metric.of(record)

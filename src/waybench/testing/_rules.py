@@ -89,13 +89,9 @@ def check_apply(environment: AnyEnvironment, level: int) -> None:
             state_copy, legal_actions = copy.deepcopy(state), dict.fromkeys(sample_actions(game, state))
             for action in legal_actions:
                 transition = _checked_transition(game, state, action, state_copy)
-                require(
-                    transition.outcome not in (Outcome.ILLEGAL, Outcome.UNPARSED),
-                    "item {}: {} is listed, but {}",
-                    item.id,
-                    Brief(action),
-                    transition.outcome,
-                )
+                outcome = transition.outcome
+                is_legal = outcome not in (Outcome.ILLEGAL, Outcome.UNPARSED)
+                require(is_legal, "item {}: {} is listed, but {}", item.id, Brief(action), outcome)
             for action in actions_of_states:  # legal in another state, perhaps not in this one
                 if action not in legal_actions:
                     _checked_transition(game, state, action, state_copy)
@@ -114,17 +110,12 @@ def _checked_transition(game: Game[Any, Any, Any], state: Any, action: Any, stat
     if game.properties.deterministic:
         require(first == other_stream, "{} depends on chance, but properties.deterministic is true", what)
     require_frozen(first.state, LazyMessage("{}: the new state", what))
-    require(
-        first.outcome in _TRANSITION_OUTCOMES,
-        "{}: the outcome is {!r}, not ok, illegal, unproductive or unparsed",
-        what,
-        first.outcome,
-    )
+    wrong_outcome = "{}: the outcome is {!r}, not ok, illegal, unproductive or unparsed"
+    require(first.outcome in _TRANSITION_OUTCOMES, wrong_outcome, what, first.outcome)
     require(math.isfinite(first.reward), "{}: the reward is {}", what, first.reward)
     events = dict(first.events)
-    require(
-        json.loads(_strict_json_text(events, what)) == events, "{}: the events change on their way through JSON", what
-    )
+    parsed_events = json.loads(_strict_json_text(events, what))
+    require(parsed_events == events, "{}: the events change on their way through JSON", what)
     return first
 
 
@@ -143,9 +134,8 @@ def check_terminal(environment: AnyEnvironment, level: int) -> None:
             end = game.terminal(state)
             FOCUS.look_at(subject=game.terminal)
             require(end in (None, End.SOLVED, End.FAILED), f"terminal gave {end!r}: solved, failed or None")
-            require(
-                bool(game.legal(state)) == (end is None), "terminal is {!r} in {}, against legal", end, Brief(state)
-            )
+            has_legal_action = bool(game.legal(state))
+            require(has_legal_action == (end is None), "terminal is {!r} in {}, against legal", end, Brief(state))
 
 
 def check_action_codec(environment: AnyEnvironment, level: int) -> None:
@@ -201,10 +191,8 @@ def check_source(environment: AnyEnvironment, level: int) -> None:
         require(backwards.item(index) == item, f"item {index} depends on the items that were made before it")
         identity = item.key, item.level, item.index
         require(identity == (environment.items.public_key, level, index), f"item {index} calls itself {identity}")
-        require(
-            environment.items.level_of(item.instance) == level,
-            f"item {index}: level_of does not give its level, {level}",
-        )
+        is_of_level = environment.items.level_of(item.instance) == level
+        require(is_of_level, f"item {index}: level_of does not give its level, {level}")
     require_distinct([item.id for item in items], "ids")
     require(environment.source(level=level).head(0) == [], "head(0) is not empty")
 
@@ -239,10 +227,8 @@ def check_levels(environment: AnyEnvironment, level: int) -> None:
         with report_as_breach(f"level {highest}, the highest_level,"):
             item = environment.source(level=highest).item(0)
             drawn_level = environment.items.level_of(item.instance)
-        require(
-            drawn_level == highest,
-            f"level {highest}, the highest_level: the item that is drawn has level {drawn_level}",
-        )
+        wrong_level = f"level {highest}, the highest_level: the item that is drawn has level {drawn_level}"
+        require(drawn_level == highest, wrong_level)
         what = f"level {highest + 1}"
         with require_one_line_refusal(
             UsageError, what, message_if_accepted=f"{what} is above the highest_level {highest}: refuse it"
@@ -263,9 +249,8 @@ def check_instances(environment: AnyEnvironment, level: int) -> None:
         instance = item.instance
         FOCUS.look_at(item.id, subject=instance.__class__)
         require_frozen(instance, LazyMessage("instance of item {}", item.id))
-        require(
-            re.fullmatch("[0-9a-f]{64}", instance.hash), f"item {item.id}: the hash is no SHA-256: {instance.hash!r}"
-        )
+        is_digest = re.fullmatch("[0-9a-f]{64}", instance.hash)
+        require(is_digest, f"item {item.id}: the hash is no SHA-256: {instance.hash!r}")
         data = json.loads(json.dumps(instance.to_json(), allow_nan=False))
         FOCUS.look_at(subject=environment.items.decode)
         decoded = environment.item(data)
@@ -278,12 +263,9 @@ def check_instances(environment: AnyEnvironment, level: int) -> None:
         require(proof == dict(item.proof), f"item {item.id}: its proof changes on its way through JSON")
         FOCUS.look_at(subject=instance.canonical)
         for other in items:
-            is_equal = instance == other.instance
-            has_same_form = instance.canonical() == other.instance.canonical()
-            require(
-                is_equal == has_same_form == (instance.hash == other.instance.hash),
-                f"items {item.id} and {other.id}: equality, canonical form and hash do not agree",
-            )
+            is_equal, has_same_hash = instance == other.instance, instance.hash == other.instance.hash
+            agree = is_equal == (instance.canonical() == other.instance.canonical()) == has_same_hash
+            require(agree, f"items {item.id} and {other.id}: equality, canonical form and hash do not agree")
 
 
 def check_bad_data(environment: AnyEnvironment, level: int) -> None:

@@ -176,13 +176,8 @@ def _require_reply_survived(
         turn = episode.step(reply)
         _require_no_surrogates(turn.message, what)
         # Not the other way round: the rules of a protocol can call an action unparsed that `parse` has read.
-        require(
-            turn.outcome is Outcome.UNPARSED or not is_refused,
-            "{}: the turn is {}, parse gave {}",
-            what,
-            turn.outcome,
-            Brief(action),
-        )
+        agrees = turn.outcome is Outcome.UNPARSED or not is_refused
+        require(agrees, "{}: the turn is {}, parse gave {}", what, turn.outcome, Brief(action))
         require(is_refused == (turn.action is None), "{}: a refused turn has an action, or another one has none", what)
         EpisodeRecord.from_json(episode.record().to_json())
         episode.record().dumps().encode("ascii")
@@ -284,13 +279,9 @@ def check_listed_actions(environment: AnyEnvironment, level: int) -> None:
 def _require_not_carried_out(play: Play[Any, Any, Any], action: Any, state: Any) -> None:
     """Require that a game does not carry out an action that it does not list."""
     FOCUS.look_at(subject=play.game.legal)
-    step = play.game.apply(state, action, Stream("contract", "listed"))
-    require(
-        step.outcome is not Outcome.OK,
-        "apply carries out {} in {}, and legal does not list it",
-        Brief(action),
-        Brief(state),
-    )
+    outcome = play.game.apply(state, action, Stream("contract", "listed")).outcome
+    unlisted = "apply carries out {} in {}, and legal does not list it"
+    require(outcome is not Outcome.OK, unlisted, Brief(action), Brief(state))
 
 
 def _actions_parsed_from_words(play: Play[Any, Any, Any], words: list[str], state: Any) -> Iterator[Any]:
@@ -340,12 +331,8 @@ def check_ambiguous_replies(environment: AnyEnvironment, level: int) -> None:
 def _require_neither_action(play: Play[Any, Any, Any], state: Any, reply: str, actions: tuple[Any, Any]) -> None:
     """Require that a reply which names two actions is parsed as neither of them."""
     action = parse_and_check_reply(play, reply, state, LazyMessage("the reply {}", Brief(reply)))
-    require(
-        action not in actions,
-        "the reply {} names two actions, and is read as {}",
-        Brief(reply),
-        Brief(action),
-    )
+    ambiguous = "the reply {} names two actions, and is read as {}"
+    require(action not in actions, ambiguous, Brief(reply), Brief(action))
 
 
 def check_secrets(environment: AnyEnvironment, level: int) -> None:
