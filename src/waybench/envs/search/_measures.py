@@ -253,7 +253,7 @@ def is_competent_depth_first(record: EpisodeRecord) -> bool:
 
 
 def is_competent_breadth_first(record: EpisodeRecord) -> bool:
-    """Return whether there were at most one and a half times as many steps as a breadth-first search needs."""
+    """Return whether there were at most 1.5 (n - 1) steps; a breadth-first search of n nodes needs n - 1."""
     case, answers = BREADTH.read_case_and_answers(record)
     return answers.valid <= 1.5 * (case.graph.size - 1)
 

@@ -31,6 +31,7 @@ from waybench.envs.textmap._place_map import (
     read_edges,
     read_names,
 )
+from waybench.envs.textmap.worlds._data import draw_name
 
 MetricFunction = Callable[[EpisodeRecord], float | None]
 LONGEST_NAME = 1_000  # characters; parsers of replies reject longer names
@@ -148,11 +149,11 @@ def _without_mark(name: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def draw_renaming(places: Sequence[str], draw: Callable[[Stream], str], *purpose: str | int) -> Renaming:
-    """Return new names for places (a tuple, as it is cached), all different from each other and from the old names.
+def draw_renaming(places: tuple[str, ...], *purpose: str | int) -> Renaming:
+    """Return new names for places, all different from each other and from the old names (cached).
 
-    `draw` returns some name in lower case; `purpose` is the key of its random stream. Marks, such as the machine id in
-    parentheses after a name, are shuffled among the places that have a mark.
+    `purpose` is the key of the random stream. Marks, such as the machine id in parentheses after a name, are shuffled
+    among the places that have a mark.
     """
     rng = Stream("isomorph", "places", *purpose)
     used_names = {_without_mark(place).lower() for place in places}
@@ -164,11 +165,11 @@ def draw_renaming(places: Sequence[str], draw: Callable[[Stream], str], *purpose
     are_capitalised = sum(place[:1].isupper() for place in places) * 2 > len(places)  # most of the old names
     new_names: dict[str, str] = {}
     for place in places:
-        name = draw(rng)
+        name = draw_name(rng)
         for attempt in range(2, _MOST_TRIES):
             if name not in used_names:
                 break
-            name = draw(rng) if attempt < _PLAIN_TRIES else f"{draw(rng)} {attempt}"
+            name = draw_name(rng) if attempt < _PLAIN_TRIES else f"{draw_name(rng)} {attempt}"
         used_names.add(name)
         new_names[place] = (name.title() if are_capitalised else name) + new_marks.get(place, "")
     return Renaming(new_names)

@@ -374,7 +374,7 @@ class Routes:
             cutoff, rule, walked=self.has_walked_shortest_path(source, target)
         )
 
-    def pair_numbers(self, difficulty: EasyOrHard, cutoff: int, rule: Rule = "released") -> list[int]:
+    def pair_numbers(self, difficulty: EasyOrHard, cutoff: int, rule: Rule) -> list[int]:
         """Return the numbers of all pairs of different places of this difficulty, in the order of the places.
 
         The same as `difficulty` of each pair, for all pairs at once; `pair_of_number` returns the pair of a number.

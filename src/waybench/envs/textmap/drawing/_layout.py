@@ -94,7 +94,7 @@ def _initial_cells(size: int, directions: Mapping[Pair, Directions], start: int)
 
 
 def _cells_around(cell: Cell, most_rings: int | None = None) -> Iterator[Cell]:
-    """Yield a cell and those in the square rings around it, the nearest ring first; without end if there is no most."""
+    """Yield a cell and those in square rings around it, the nearest ring first; without end if `most_rings` is None."""
     x, y = cell
     yield cell
     for radius in count(1) if most_rings is None else range(1, most_rings + 1):
@@ -162,7 +162,7 @@ class _Arrangement:
         return self._move_near_neighbour(node, group) or self._make_room(node)
 
     def _move_near_neighbour(self, node: int, group: Sequence[int]) -> bool:
-        """Move a place to the best cell near one that it has a link to; return whether it was moved."""
+        """Move a place, then its group, to better cells near its linked places; return whether anything was moved."""
         neighbours = [end for link in self._node_links[node] for end in self._pairs[link] if end != node]
         targets = sorted({cell for end in neighbours for cell in _cells_around(self._cells[end], 2)})
         moved = False
@@ -307,7 +307,7 @@ def point_on_curve(curve: Curve, part: float) -> Point:
 
 def arrow_head_corners(curve: Curve, part: float, size: float) -> tuple[Point, Point, Point]:
     """Return the corners of an arrow head in the direction of a curve at a parameter from 0 to 1."""
-    (x, y), (next_x, next_y) = point_on_curve(curve, part), point_on_curve(curve, part + 0.02)
+    (x, y), (next_x, next_y) = point_on_curve(curve, part), point_on_curve(curve, part + 0.02)  # a little further on
     length = hypot(next_x - x, next_y - y) or 1.0
     ahead_x, ahead_y = size * (next_x - x) / length, size * (next_y - y) / length
     return (

@@ -99,7 +99,7 @@ class _Walker:
             self._limit = min(self._limit - self._spare_steps, MOST_STEPS)
         for exit_ in self._route:
             self._take_lamp()
-            # Spare steps are spread evenly over the rest of the route, on average: `share` each, `extra` once more.
+            # On average, spare steps are spread evenly over the stops left: `share` each, and one more at `extra`.
             n_stops = self._n_route_moves_left + 1
             share, extra = divmod(max(0, self._spare_steps), n_stops)
             self._make_detours(self._rng.below(2 * share + 1) + (self._rng.below(n_stops) < extra))
