@@ -79,7 +79,7 @@ def file(tmp_path: Path, text: str) -> Path:
 def test_a_file_of_records_or_of_lines(tmp_path: Path) -> None:
     whole = MapFile(file(tmp_path, json.dumps([RECORD])), "mine")
     lines = MapFile(file(tmp_path, json.dumps({"instance": RECORD}) + "\n\n"), "mine")
-    assert len(whole) == len(lines) == 1
+    assert whole.space == lines.space == 1
     item = whole.item(0)
     assert item == lines.item(0)
     assert isinstance(item.instance, TileMap)

@@ -91,6 +91,7 @@ DECOYS = 2  # of stage 3, as published
 _CARRIES_RATE = 0.2  # probability that the agent begins stage 1 with the message
 _UNKNOWN_RATE = 0.15  # probability that a sentence of stage 2 does not name the movement
 _LARGEST_FILE = 1 << 24  # bytes
+_SPLIT = "test"  # the published games that SmartPlay has
 
 # First cells (column, row) on a board of ten by ten: in stage 1 of the three roles, relative to the agent, in stage 2
 # of the three roles and the agent, in stage 3 of these four and of two decoys, and (not published) of further decoys.
@@ -138,7 +139,10 @@ SOURCE_OPTIONS = (
 
 
 class _Games(KeyedSource[Case]):
-    """Games drawn by key; subclasses draw the sentences about the entities."""
+    """Games drawn by key; the level is the stage, and subclasses draw the sentences about the entities.
+
+    UsageError for a stage that does not exist, or for decoys in a stage that has none.
+    """
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
         if level not in STAGES:
@@ -245,11 +249,7 @@ class _Games(KeyedSource[Case]):
 
 
 class DrawnGames(_Games):
-    """Games with our own sentences, of any three entities of a cast; the level is the stage.
-
-    Raises:
-        UsageError: For a stage that does not exist, or for decoys in a stage that has none.
-    """
+    """Games with our own sentences, of any three entities of a cast."""
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
         super().__init__(key, level, options)
@@ -275,35 +275,24 @@ class PublishedGames(_Games):
         games: The file of games: split -> list of [enemy, message, goal].
         size: Cells along each side of the board.
         decoys: Enemies of stage 3 that look like the message or the goal; 2 as published if None.
-        split: Which of the games; SmartPlay has "test".
 
     Raises:
-        UsageError: If a file cannot be read, or for a stage that does not exist.
+        UsageError: If a file cannot be read.
         DataError: If a file does not have the published form.
     """
 
     def __init__(
-        self,
-        texts: Path,
-        games: Path,
-        key: str,
-        level: int,
-        *,
-        size: int = SIZE,
-        decoys: int | None = None,
-        split: str = "test",
+        self, texts: Path, games: Path, key: str, level: int, *, size: int = SIZE, decoys: int | None = None
     ) -> None:
         super().__init__(key, level, {"size": size, "decoys": decoys})
-        self._texts = _read_texts(texts)
-        self._triples = _read_games(games, split)
-        self._split = split
+        self._texts, self._triples = _read_texts(texts), _read_games(games, _SPLIT)
 
     def item(self, index: int) -> Item[Case]:
         """Return the game of an index, under another key than the game of this index with our own sentences."""
-        return replace(super().item(index), key=f"{self.key}-published-{self._split}")
+        return replace(super().item(index), key=f"{self.key}-published-{_SPLIT}")
 
     def _purpose(self) -> str:
-        return f"published {self._split}"
+        return f"published {_SPLIT}"
 
     def _roles(self, rng: Stream) -> Sequence[str]:
         return rng.choice(self._triples)

@@ -215,12 +215,7 @@ def best_action_and_gaps(values: Sequence[float]) -> tuple[int, tuple[float, ...
 
 def symmetric_reward_range(stake: float, default_steps: int) -> Callable[[int | None], tuple[float, float]]:
     """Return the function from most steps to the range of rewards, if each step wins or loses a stake."""
-
-    def bounds(steps: int | None) -> tuple[float, float]:
-        largest_sum = stake * (steps or default_steps)
-        return -largest_sum, largest_sum
-
-    return bounds
+    return lambda steps: (-stake * (steps or default_steps), stake * (steps or default_steps))
 
 
 def learning_scoring(

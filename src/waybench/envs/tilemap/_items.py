@@ -156,9 +156,6 @@ class MapFile(Source[TileMap]):
         check_unique_ids(records, self._names, "id" if any(record.id for record in records) else "experiment_id")
         self._key = key
 
-    def __len__(self) -> int:
-        return len(self._maps)
-
     @property
     def space(self) -> int:
         return len(self._maps)
@@ -262,10 +259,10 @@ def _with_examples(
 
 def _select_items(source: MapFile, options: Mapping[str, Any]) -> ItemList[TileMap]:
     """Return the playable maps of a file by the options skip, limit, attempts and icl."""
-    numbers = range(options["skip"], len(source))
-    items = list(_with_examples(source, numbers[: options["limit"]], options, len(source)))
+    numbers = range(options["skip"], source.space)
+    items = list(_with_examples(source, numbers[: options["limit"]], options, source.space))
     if not items:
-        raise UsageError(f"skip={options['skip']}: the number of maps is {len(source)}; lower skip")
+        raise UsageError(f"skip={options['skip']}: the number of maps is {source.space}; lower skip")
     if options["protocol"] != "paper":  # objectives that cannot be reached are left out there, and maps without others
         items = [item for item in items if len(item.proof["unreachable"]) < len(item.instance.objectives)]
     if not items:

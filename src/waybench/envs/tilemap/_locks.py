@@ -28,19 +28,12 @@ def place_locks(
 ) -> tuple[tuple[Lock, ...], tuple[int, ...]]:
     """Lock goals in: of the cells beside such a goal, one gets a door, and the others get bars.
 
-    The bars part no other goal from the start. Each key is within reach with the keys before it.
+    The bars part no other goal from the start. Each key is within reach with the keys before it. There are fewer doors
+    than `count` where bars would part the map. The result is the doors with their keys, and the cells with bars.
 
-    Args:
-        fenced: The map, a byte for each cell: 1 where one can stand.
-        width: Cells of a row.
-        start: The player's cell.
-        goals: The cells of the goals that can be reached from the start.
-        signs: The signs of the first key, the first door, the second key, and so on.
-        count: Number of doors; there are fewer where bars would part the map.
-        rng: Random numbers.
-
-    Returns:
-        The doors with their keys, and the cells with bars.
+    `fenced` is the map in rows of `width` cells, a byte for each cell: 1 where one can stand. `goals` are the cells of
+    the goals that can be reached from the start. `signs` has a sign for the first key, the first door, the second key,
+    and so on.
     """
     keys, doors, bars = list[int](), list[int](), list[int]()
     for _ in range(_TRIES):
@@ -70,14 +63,14 @@ def _draw_doors(
         free_after = free.copy()
         for cell in new_bars:
             free_after[cell] = 0
-        if kept_free <= _distances(free_after, width, start).keys():
+        if kept_free <= cell_distances(free_after, width, start).keys():
             free, bars = free_after, bars + new_bars
             doors.append(door)
             kept_free.add(door)
     for door in doors:
         free[door] = 0
     for door in doors:
-        candidates = sorted(_distances(free, width, start).keys() - kept_free)
+        candidates = sorted(cell_distances(free, width, start).keys() - kept_free)
         if not candidates:
             return [], [], []
         keys.append(rng.choice(candidates))
@@ -137,12 +130,8 @@ def shortest_locked_tour(
     the same cell cost no more and has done all its goals, keys and doors, or more: what can be done from the one can be
     done from the other.
 
-    Args:
-        fenced: The map with hazards and doors closed, a byte for each cell: 1 where one can stand.
-        width: Cells of a row.
-        locks: The doors with their keys.
-        start: The state at the beginning.
-        goals: The cells of all goals, in their order.
+    `fenced` is the map with hazards and doors closed, in rows of `width` cells, a byte for each cell: 1 where one can
+    stand. `goals` are the cells of all goals, in their order.
 
     Raises:
         ValueError: If there is no tour.
@@ -150,7 +139,7 @@ def shortest_locked_tour(
     opened = bytearray(fenced)
     for lock in locks:
         opened[lock.door] = 1
-    distances = [_distances(opened, width, goal) for goal in goals]
+    distances = [cell_distances(opened, width, goal) for goal in goals]
     legs = [distances[number][goals[number - 1]] for number in range(len(goals) - 1, 0, -1)]
     moves_after = [*accumulate(legs, initial=0)][::-1]  # from each goal to the last
     offsets = [(name, rows * width + columns) for name, (rows, columns) in MOVES.items()]
@@ -199,7 +188,7 @@ def shortest_locked_tour(
     raise ValueError("no tour picks up the keys to all of these goals")
 
 
-def _distances(free: bytearray, width: int, start: int) -> dict[int, int]:
+def cell_distances(free: bytearray, width: int, start: int) -> dict[int, int]:
     """Return the moves from a cell to each cell within reach; `free` has 1 for each cell where one can stand."""
     distances, queue = {start: 0}, [start]
     for cell in queue:  # the list grows meanwhile

@@ -189,7 +189,7 @@ def _count_strategic_errors(record: EpisodeRecord) -> float:
 
 
 def _mean_event(name: str) -> Callable[[EpisodeRecord], float | None]:
-    """Return the function from a record to the mean of an event's values over its plans."""
+    """Return the function from a record to the mean of an event's values over its plans; None without values."""
 
     def mean(record: EpisodeRecord) -> float | None:
         values = [turn.events[name] for turn in record.turns if turn.events.get(name) is not None]
@@ -221,21 +221,15 @@ def _count_metric(
 
 def _top_metric(index: int, doc: str) -> Metric:
     """Return the metric Top-0, Top-1 or Top-5, by its index."""
-
-    def count_goals(record: EpisodeRecord) -> float:
-        return float(count_episode(record).top[index])
-
     name = ("Top-0", "Top-1", "Top-5")[index]
-    per = _value_from_counts(lambda totals: totals.goals)
-    doc = f"{doc} For a set, this is the share of all objectives; times 100, it is the published percentage."
     return Metric(
         name=name.lower().replace("-", ""),
-        of=count_goals,
+        of=_value_from_counts(lambda counts: counts.top[index]),
         title=name,
         low=0,
         range=lambda record: (0, len(record.instance["objectives"])),
-        per=per,
-        doc=doc,
+        per=_value_from_counts(lambda counts: counts.goals),
+        doc=f"{doc} For a set, this is the share of all objectives; times 100, it is the published percentage.",
     )
 
 

@@ -20,7 +20,7 @@ from waybench.envs.tilemap._board import (
 )
 from waybench.envs.tilemap._game import current_fence, make_plan
 from waybench.envs.tilemap._instance import TileMap, decode, tile_list
-from waybench.envs.tilemap._locks import TourNode
+from waybench.envs.tilemap._locks import TourNode, cell_distances
 from waybench.envs.tilemap._metrics import SINGLE_MOVES, count_episode
 from waybench.envs.tilemap._protocols import GIVEN_UP, MOVES
 
@@ -163,14 +163,10 @@ def _search_map(board: TileBoard, removed: tuple[tuple[int, int], ...]) -> _Sear
 @lru_cache(maxsize=64)
 def distances_to(board: TileBoard, fenced: bytes, goal: int) -> dict[int, int]:
     """Return the moves to a cell of the fenced map, around hazards, from each cell with a path to it."""
-    width = board.case.width + 2
-    distances, queue = {goal: 0}, [goal]
-    for cell in queue:  # the list grows meanwhile
-        for neighbour in (cell - width, cell + width, cell - 1, cell + 1):
-            if fenced[neighbour] and neighbour not in distances and neighbour not in board.hazards:
-                distances[neighbour] = distances[cell] + 1
-                queue.append(neighbour)
-    return distances
+    free = bytearray(fenced)
+    for hazard in board.hazards:
+        free[hazard] = 0
+    return cell_distances(free, board.case.width + 2, goal)
 
 
 class _SearchResult(NamedTuple):
@@ -279,9 +275,8 @@ def _listed_floor(case: TileMap) -> Floor:
 
 def _moves_to_goal(state: TileState) -> list[str]:
     """Return the moves of a shortest path to the goal; [] if there is none."""
-    board = state.board
+    board, case = state.board, state.board.case
     row, column = board.goals[state.goal]
-    case = board.case
     if not (0 <= row < case.height and 0 <= column < case.width):
         return []
     floor = _listed_floor(case)

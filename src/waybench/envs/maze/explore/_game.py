@@ -1,6 +1,6 @@
 """The partly seen maze: what was seen of it, the rules of walking through it, and the words."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -105,15 +105,9 @@ def known_distances(sight: Sight, start: int) -> dict[int, int]:
 @lru_cache(maxsize=64)
 def open_neighbours(maze: Maze) -> tuple[tuple[int, ...], ...]:
     """Return the open neighbours of each cell, in the order of `directions_inwards_first`."""
-    lattice, directions = maze.lattice, directions_inwards_first(maze)
-
-    def open_neighbours_of(cell: int) -> Iterator[int]:
-        for direction in directions:
-            neighbour = lattice.neighbour_cell(cell, direction)
-            if neighbour is not None and lattice.cells[neighbour]:
-                yield neighbour
-
-    return tuple(tuple(open_neighbours_of(cell)) for cell in range(len(lattice.cells)))
+    directions = directions_inwards_first(maze)
+    exits_by_cell = [dict(maze.lattice.exits(cell)) for cell in range(len(maze.lattice.cells))]
+    return tuple(tuple(exits[name] for name in directions if name in exits) for exits in exits_by_cell)
 
 
 @lru_cache(maxsize=64)

@@ -167,10 +167,6 @@ class WorldBoard:
         """Return the walkable cells as bits."""
         return int(self.cells.translate(self.palette.walkable).translate(_DIGITS)[::-1], 2)
 
-    def building_cells(self) -> int:
-        """Return the cells that are built upon, as bits."""
-        return _cells_with_values(self.claimed, (_BUILDING,))
-
     def neighbours_of_cells(self, cells: int) -> int:
         """Return the neighbours of cells to the four sides, as bits; some can be among the cells themselves."""
         beside = (cells & self._not_last) << 1 | (cells & self._not_first) >> 1
@@ -201,9 +197,9 @@ class WorldBoard:
             if top <= row < top + height and is_building:
                 self.claimed[start + left : start + left + width] = bytes([_BUILDING]) * width
 
-    def claimed_cells(self) -> int:
-        """Return the cells that are built upon or beside such cells, as bits."""
-        return _cells_with_values(self.claimed, (_MARGIN, _BUILDING))
+    def claimed_cells(self, *, with_margins: bool) -> int:
+        """Return the cells that are built upon, with or without the cells beside them, as bits."""
+        return _cells_with_values(self.claimed, (_MARGIN, _BUILDING) if with_margins else (_BUILDING,))
 
     def rectangle_cells(self, height: int, width: int) -> int:
         """Return the bits of a rectangle at cell 0; shifted by a cell's number, it begins there."""

@@ -294,7 +294,7 @@ def _build_sites(board: WorldBoard, biome: Biome) -> list[list[NamedLocation]]:
 
 def _free_corner(board: WorldBoard, water: int, height: int, width: int) -> tuple[int, int] | None:
     """Return top and left of a random free rectangle without water in and around it; None if 25 tries find none."""
-    rng, claimed = board.rng, board.claimed_cells()
+    rng, claimed = board.rng, board.claimed_cells(with_margins=True)
     inside, with_margin = board.rectangle_cells(height, width), board.rectangle_cells(height + 2, width + 2)
     for _ in range(_TRIES):
         top, left = 1 + rng.below(board.height - height - 1), 1 + rng.below(board.width - width - 1)
@@ -315,7 +315,7 @@ def _clear_ground(board: WorldBoard, corner: tuple[int, int], height: int, width
 def _connect_by_roads(board: WorldBoard, doors: list[int]) -> None:
     """Lay a road from each door to the nearest door before it, a few more between doors, and a few off the map."""
     rng, width, height = board.rng, board.width, board.height
-    buildings, values = board.building_cells(), _board_noise(board, 3)
+    buildings, values = board.claimed_cells(with_margins=False), _board_noise(board, 3)
     rough = cells_of_mask(values >= top_share_threshold(values, 45))
 
     def distance(cell: int, other: int) -> int:
