@@ -215,7 +215,7 @@ def _planned_runs(words: Sequence[str]) -> list[tuple[TaskEntry, dict[str, Any]]
     from waybench.evaluation._provider import check_player_exists  # seconds to import
 
     settings = RunSettings(**run.make_context("waybench run", list(words)).params)
-    settings.evaluate_arguments()
+    settings.evaluate_arguments()  # which refuses unfit values
     parameters = settings.task_parameters(None)
     entries = [*map(find_task, dict.fromkeys(settings.tasks))]
     runs, _ = plan_runs(entries, parameters, parameter_combinations(settings.each, parameters), settings.prices)
@@ -291,14 +291,9 @@ def _result_text(paper: Paper, table: PaperTable, folder: Path) -> str:
     spreads = {SETS: spreads_over_sets(levels), ATTEMPTS: spreads_over_attempts(rows)}
     text = published_text(match_published(levels, overall(rows), [(paper, table)], spreads), table.numbers)
     n_map_numbers = sum(bool(row.cluster) for block in table.published for row in block.rows)
-    map_numbers_text = (
-        f"{plural(n_map_numbers, 'published number')} of single maps: see data/published.csv of the report."
-    )
-    return "\n".join(
-        [
-            *([text, ""] if text else []),
-            *([map_numbers_text] if n_map_numbers else []),
-            f"In the report{f' (waybench report {folder} --published)' if rows else ''}: {table.report}",
-            f"How far they can agree: {table.agreement}",
-        ]
-    )
+    lines = [text, ""] if text else []
+    if n_map_numbers:
+        count = plural(n_map_numbers, "published number")
+        lines.append(f"{count} of single maps: see data/published.csv of the report.")
+    lines.append(f"In the report{f' (waybench report {folder} --published)' if rows else ''}: {table.report}")
+    return "\n".join([*lines, f"How far they can agree: {table.agreement}"])

@@ -223,14 +223,14 @@ def _set_description(request: Request, plan: ShardPlan) -> dict[str, Json]:
             "leave the options of shards out, which writes each once"
         )
     choice = choices.choose(plan.start)
-    chats = request.kind != "instances"
+    is_chat = request.kind != "instances"
     return {
         "env": choice.environment.id,
         "version": choice.environment.version,
         "level": choice.item.level,
         "key": choice.item.key_label,
         "settings": dict(choice.settings),
-        "options": dict(choice.options) if chats else {},
+        "options": dict(choice.options) if is_chat else {},
         "kind": request.kind,
         "split": request.split,
         "player": request.player if request.kind == "solutions" else None,

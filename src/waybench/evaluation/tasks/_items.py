@@ -67,11 +67,11 @@ def items_of_all_levels(task: TaskEntry, args: Mapping[str, Any]) -> Iterator[Ta
 
 def chosen_datasets(parts: Sequence[TaskPart], args: Mapping[str, Any]) -> list[Dataset]:
     """Return the data set that each part of a task takes its items from."""
-    environments = [registry.load(part.env) for part in parts]
-    return [
-        _dataset_for(environment, _part_parameters(part, environment, args))
-        for part, environment in zip(parts, environments, strict=True)
-    ]
+    datasets: list[Dataset] = []
+    for part in parts:
+        environment = registry.load(part.env)
+        datasets.append(_dataset_for(environment, _part_parameters(part, environment, args)))
+    return datasets
 
 
 def _items_of_parts(

@@ -272,7 +272,7 @@ def inspect_task_function(entry: TaskEntry) -> Callable[..., Task]:
     def run_hiding_key(**given: Any) -> Task:
         """Return the Inspect task, with private keys and files replaced in the parameters that logs have."""
         created = registered(**given)
-        # The engine writes both to the log, and knows by the first one which task it is that it resumes.
+        # The engine writes both mappings to the log, and finds the log of a task to resume by the first.
         for args in (registry_params(created), getattr(created, TASK_ALL_PARAMS_ATTR)):
             replace_private_key_by_label(args, entry)
             for extension in PLAY_EXTENSIONS:
@@ -280,9 +280,8 @@ def inspect_task_function(entry: TaskEntry) -> Callable[..., Task]:
                     args.update(extension.for_log(registry.load(entry.envs[0]), args))
             if args.get(DIFFICULTY_INDEX) is not None:
                 # Another content of the file is another task. The task can be repeated without the file.
-                args[DIFFICULTY_INDEX] = read_difficulty_index(
-                    args[DIFFICULTY_INDEX], registry.load(entry.envs[0])
-                ).dumps()
+                index = read_difficulty_index(args[DIFFICULTY_INDEX], registry.load(entry.envs[0]))
+                args[DIFFICULTY_INDEX] = index.dumps()
             if (settings := _comparison.get()) is not None:
                 args[STREAM] = settings.over  # another task than the one that plays all items
         return created
