@@ -224,7 +224,7 @@ def move_zombie(land: Bytes, row_at: Shorts, beings: Ints, body: Ints, generator
 def move_skeleton(
     land: Bytes, row_at: Shorts, beings: Ints, body: Ints, generator: Words, n_beings: int, row: int
 ) -> int:
-    """Let a skeleton retreat, shoot or approach; return the number of beings."""
+    """Let a skeleton retreat, shoot, approach or move at random; return the number of beings."""
     beings[row, ids.WAIT] = max(0, beings[row, ids.WAIT] - 1)
     distance = distance_to_player(beings, row)
     if distance <= 3:

@@ -160,7 +160,7 @@ def shelter_at_night(view: PlayerView) -> int | None:
     )
     if energy <= _LOW - 1 or is_dark or is_first_night or (is_enclosed and energy < ids.MOST):
         action = shelter(view)
-        return ids.SLEEP if action is None and energy == 0 else action
+        return ids.SLEEP if action is None and energy == 0 else action  # exhausted, so that it sleeps anywhere
     return None
 
 
@@ -213,8 +213,7 @@ def _wall_up(view: PlayerView, gap: Cell) -> int | None:
         elif beside == view.at:
             cost, next_action = 2, view.enter_cell(BACK[action], behind)
         elif (way := view.way_to_nearest([cell_number(behind)])) is not None:
-            first_action, cell, way_cost = way
-            cost, next_action = way_cost + 2, view.enter_cell(first_action, cell)
+            cost, next_action = way.cost + 2, view.enter_cell(way.action, way.cell)
         else:
             continue
         if next_action is not None and (cheapest is None or cost < cheapest[0]):
@@ -269,7 +268,7 @@ def _make_stone_tools(view: PlayerView) -> int | None:
     # Collect wood for later tools on the way, unless a tool can be made at once.
     if body[ids.WOOD] < 6 and not (view.is_near_table and body[ids.STONES] and body[ids.WOOD]):
         way = view.way_to_nearest(view.cells_of_kinds(ids.TREE))
-        if way is not None and way[2] <= _NEAR_TREE:
+        if way is not None and way.cost <= _NEAR_TREE:
             return view.go_and_collect(ids.TREE)
     if body[ids.STONES] < len(missing):
         return view.go_and_collect(ids.STONE)
@@ -303,8 +302,8 @@ def _go_to_table(view: PlayerView, wood: int) -> int | None:
     if view.is_near_table:
         return view.go_and_collect(ids.TREE) if view.body[ids.WOOD] < 1 else None
     way = view.way_to_nearest(view.cells_of_kinds(ids.TABLE))
-    if way is not None and way[2] <= NEAR and view.body[ids.WOOD] >= wood:
-        return view.enter_cell(way[0], way[1]) if way[2] > 1 else way[0]
+    if way is not None and way.cost <= NEAR and view.body[ids.WOOD] >= wood:
+        return view.enter_cell(way.action, way.cell) if way.cost > 1 else way.action
     # A table costs two pieces of wood.
     return view.go_and_collect(ids.TREE) if view.body[ids.WOOD] < wood + 2 else _place_in_front(view, ids.PLACE_TABLE)
 

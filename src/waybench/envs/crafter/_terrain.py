@@ -159,15 +159,15 @@ def opensimplex_noise(order: Ints, x: float, y: float, z: float) -> float:
         value += _vertex_contribution(order, i, j + 1, k + 1, x2, y - 1.0 - _TWICE, z - 1.0 - _TWICE)
     if total >= 2.0:
         value += _vertex_contribution(order, i + 1, j + 1, k + 1, x - 1.0 - 1.0, y - 1.0 - 1.0, z - 1.0 - 1.0)
-    first_vertex, along, second_vertex, across = _outer_vertices(u, v, w)
-    value += _outer_vertex_contribution(order, i, j, k, x, y, z, first_vertex, along)
-    value += _outer_vertex_contribution(order, i, j, k, x, y, z, second_vertex, across)
+    first_vertex, first_code, second_vertex, second_code = _outer_vertices(u, v, w)
+    value += _outer_vertex_contribution(order, i, j, k, x, y, z, first_vertex, first_code)
+    value += _outer_vertex_contribution(order, i, j, k, x, y, z, second_vertex, second_code)
     return value / _NORM
 
 
 @compiled
 def _noise_layer(order: Ints, xs: Floats, ys: Floats, z: float, stages: Bytes, least_stage: np.int64) -> Floats:
-    """Return the noise of each cell of at least a stage, 0 for the other cells."""
+    """Return the noise of each cell of at least a stage, 0 for the others, whose kind the noise cannot change."""
     values = np.zeros(len(stages))
     for cell in range(len(stages)):
         if stages[cell] >= least_stage:

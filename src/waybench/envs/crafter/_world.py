@@ -177,6 +177,14 @@ def cell_number(cell: Cell) -> int:
     return cell[0] * ids.SIZE + cell[1]
 
 
+class Way(NamedTuple):
+    """A way to a target: its first action, the cell to which this action leads, and the cost of the whole way."""
+
+    action: int
+    cell: Cell
+    cost: int
+
+
 class PlayerView:
     """A world as a scripted player sees it: the true map, the beings and their locations, and ways to targets."""
 
@@ -260,13 +268,13 @@ class PlayerView:
         """Return which of these items the player does not have."""
         return [item for item in items if not self.body[item]]
 
-    def way_to_nearest(self, targets: Iterable[int]) -> tuple[int, Cell, int] | None:
-        """Return the way to the nearest target: its first action, first cell and cost; None if none can be reached."""
-        target_cells = list(targets)
-        if not target_cells:
+    def way_to_nearest(self, targets: Iterable[int]) -> Way | None:
+        """Return the way to the nearest target, a number of a cell; None if none can be reached."""
+        target_numbers = list(targets)
+        if not target_numbers:
             return None
-        path_costs = terrain.path_costs(self.costs, numpy.array(target_cells, numpy.int32))
-        target_set = set(target_cells)
+        path_costs = terrain.path_costs(self.costs, numpy.array(target_numbers, numpy.int32))
+        target_set = set(target_numbers)
         options = [(FAR, ids.WEST, self.at)]
         for action, cell in self.neighbours(self.at):
             number = cell_number(cell)
@@ -275,15 +283,15 @@ class PlayerView:
                 turns = STEPS[action] != self.facing  # counts half, so that of equal ways the straight one is taken
                 options.append((2 * (int(path_costs[number]) + entry_cost) + turns, action, cell))
         cost, action, cell = min(options)
-        return None if cost >= FAR else (action, cell, cost // 2)
+        return None if cost >= FAR else Way(action, cell, cost // 2)
 
     def go_and_use(self, targets: Iterable[int]) -> int | None:
         """Return the next action to reach and use the nearest target; None if none can be reached."""
         target_set = set(targets)
-        step = self.way_to_nearest(target_set)
-        if step is None:
+        way = self.way_to_nearest(target_set)
+        if way is None:
             return None
-        action, cell, _ = step
+        action, cell, _ = way
         if cell_number(cell) in target_set:
             return ids.DO if self.front == cell else action
         return self.enter_cell(action, cell)
@@ -294,8 +302,8 @@ class PlayerView:
 
     def go_to(self, targets: Iterable[int]) -> int | None:
         """Return the next action on the way onto the nearest target; None if none can be reached."""
-        step = self.way_to_nearest(targets)
-        return None if step is None else self.enter_cell(step[0], step[1])
+        way = self.way_to_nearest(targets)
+        return None if way is None else self.enter_cell(way.action, way.cell)
 
     def enter_cell(self, action: int, cell: Cell) -> int | None:
         """Return the next action to enter a neighbour; None if it is lava."""

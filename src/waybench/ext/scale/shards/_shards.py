@@ -323,20 +323,20 @@ def _hashes_in_range(store: ShardFolder, name: str, low: int, high: int) -> tupl
 
     path = f"{HASHES}/{name}"
     is_all = low == 0 and high == _SPAN
-    start_of_file = store.read_bytes(path) if is_all else store.read_bytes(path, 0, _INDEX_BYTES)
-    damaged = UsageError(
+    read_content = store.read_bytes(path) if is_all else store.read_bytes(path, 0, _INDEX_BYTES)
+    damage_error = UsageError(
         f"{store.shown}/{path} is missing or damaged: remove the shard's file in items/ and generate the set again, "
         "which makes only that shard"
     )
-    if start_of_file is None or len(start_of_file) < _INDEX_BYTES:
-        raise damaged
-    index = np.frombuffer(start_of_file, "<u4", INDEX)
+    if read_content is None or len(read_content) < _INDEX_BYTES:
+        raise damage_error
+    index = np.frombuffer(read_content, "<u4", INDEX)
     first, last = int(index[low >> 56]), int(index[((high - 1) >> 56) + 1])  # >> 56: the first of 8 bytes
-    content = start_of_file[_INDEX_BYTES:] if is_all else b""
+    content = read_content[_INDEX_BYTES:] if is_all else b""
     if not is_all and last > first:
         content = store.read_bytes(path, _INDEX_BYTES + DIGEST * first, _INDEX_BYTES + DIGEST * last) or b""
     if len(content) != DIGEST * (last - first):
-        raise damaged
+        raise damage_error
     digests = np.frombuffer(content, ">u8").reshape(-1, 2)
     begin = int(np.searchsorted(digests[:, 0], np.uint64(low), side="left"))
     end = int(np.searchsorted(digests[:, 0], np.uint64(high - 1), side="right"))

@@ -324,7 +324,8 @@ class _BodySizeLimit:
             await self._app(scope, receive, send)
             return
         declared_length = dict(scope["headers"]).get(b"content-length", b"0")
-        if not declared_length.isdigit() or len(declared_length) > 15 or int(declared_length) > LARGEST_BODY:
+        is_number = declared_length.isdigit() and len(declared_length) <= 15  # no body has a length of more digits
+        if not is_number or int(declared_length) > LARGEST_BODY:
             await PlainTextResponse(f"at most {LARGEST_BODY:,} bytes\n", 413)(scope, receive, send)
             return
         n_read = 0
