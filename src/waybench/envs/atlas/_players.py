@@ -140,7 +140,7 @@ class ReferencePlayer:
     def _add_observations(self, chart: Chart, state: Walk, trail: Sequence[int]) -> None:
         """Add to a chart what a walk has shown: the exits of the places, and where the used exits lead."""
         plan, closed = state.plan, state.closed if self._ability.replans else -1
-        for place in trail:
+        for place in trail:  # exits that were seen replace those that were read, and keep where these lead
             targets = chart.get(place, {})
             chart[place] = {
                 direction: targets.get(direction, _UNKNOWN)

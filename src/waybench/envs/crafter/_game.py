@@ -47,9 +47,8 @@ def observation_text(world: CrafterWorld, *, published: bool) -> str:
         return OUTSIDE
     front = _EDGE if faced_kind < 0 else f"You face {ids.NAMES[faced_kind]} at your front."
     header = _header_text(body, published=published)
-    return (
-        f"{header}You see:\n{visible_lines(world)}\n\n{front}\n\n{_status_and_inventory(tuple(body[: len(ids.ITEMS)]))}"
-    )
+    status_and_inventory = _status_and_inventory(tuple(body[: len(ids.ITEMS)]))
+    return f"{header}You see:\n{visible_lines(world)}\n\n{front}\n\n{status_and_inventory}"
 
 
 def visible_lines(world: CrafterWorld) -> str:

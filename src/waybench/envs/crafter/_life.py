@@ -23,6 +23,7 @@ Words = NDArray[np.uint32]
 
 _WORDS, _SHIFT = 624, 397  # words of the generator, and how far apart the words are that it combines
 BY_ZOMBIE, BY_ARROW, BY_LAVA, BY_NEED = 1, 2, 3, 4
+_LAND, _LAND_AND_LAVA, _ALL_BUT_ROCK = range(3)  # ground that beings, the player and arrows can enter
 
 
 @compiled
@@ -147,20 +148,21 @@ def remove_being(row_at: Shorts, beings: Ints, row: int) -> None:
 
 
 @compiled
-def _can_enter(land: Bytes, row_at: Shorts, x: int, y: int, further: int) -> bool:
-    """Return whether a being can enter a cell; lava too if `further` is 1 (the player), also water if 2 (arrows)."""
+def _can_enter(land: Bytes, row_at: Shorts, x: int, y: int, terrain: int) -> bool:
+    """Return whether a being can enter a cell; `terrain` is `_LAND`, `_LAND_AND_LAVA` or `_ALL_BUT_ROCK`."""
     if not (0 <= x < ids.SIZE and 0 <= y < ids.SIZE) or row_at[x * ids.SIZE + y] >= 0:
         return False
     ground = land[x * ids.SIZE + y]
     is_firm = ground in (ids.GRASS, ids.SAND, ids.PATH)
-    return is_firm or (ground == ids.LAVA and further > 0) or (ground == ids.WATER and further > 1)
+    can_enter_lava, can_enter_water = terrain >= _LAND_AND_LAVA, terrain == _ALL_BUT_ROCK
+    return is_firm or (ground == ids.LAVA and can_enter_lava) or (ground == ids.WATER and can_enter_water)
 
 
 @compiled
-def move_being(land: Bytes, row_at: Shorts, beings: Ints, body: Ints, row: int, dx: int, dy: int, further: int) -> bool:
+def move_being(land: Bytes, row_at: Shorts, beings: Ints, body: Ints, row: int, dx: int, dy: int, terrain: int) -> bool:
     """Move a being by one cell if the cell can be entered, and return whether it can; a removed being stays."""
     x, y = beings[row, ids.X], beings[row, ids.Y]
-    if not _can_enter(land, row_at, x + dx, y + dy, further):
+    if not _can_enter(land, row_at, x + dx, y + dy, terrain):
         return False
     if beings[row, ids.KIND]:
         row_at[x * ids.SIZE + y] = -1
@@ -201,7 +203,7 @@ def move_at_random(land: Bytes, row_at: Shorts, beings: Ints, body: Ints, genera
     """Move a being in a random direction."""
     direction = random_below(generator, body, 4)
     dx, dy = (1 if direction == 1 else -1, 0) if direction < 2 else (0, 1 if direction == 3 else -1)
-    move_being(land, row_at, beings, body, row, dx, dy, 0)
+    move_being(land, row_at, beings, body, row, dx, dy, _LAND)
 
 
 @compiled
@@ -209,7 +211,7 @@ def move_zombie(land: Bytes, row_at: Shorts, beings: Ints, body: Ints, generator
     """Let a zombie approach or move at random, and hit the player when it is near."""
     if distance_to_player(beings, row) <= 8 and random_uniform(generator, body) < 0.9:
         dx, dy = _direction_to_player(beings, row, random_uniform(generator, body) < 0.8)
-        move_being(land, row_at, beings, body, row, dx, dy, 0)
+        move_being(land, row_at, beings, body, row, dx, dy, _LAND)
     else:
         move_at_random(land, row_at, beings, body, generator, row)
     if distance_to_player(beings, row) <= 1:
@@ -229,18 +231,18 @@ def move_skeleton(
     distance = distance_to_player(beings, row)
     if distance <= 3:
         dx, dy = _direction_to_player(beings, row, random_uniform(generator, body) < 0.6)
-        if move_being(land, row_at, beings, body, row, -dx, -dy, 0):
+        if move_being(land, row_at, beings, body, row, -dx, -dy, _LAND):
             return n_beings
     if distance <= 5 and random_uniform(generator, body) < 0.5:
         dx, dy = _direction_to_player(beings, row, True)
         x, y = beings[row, ids.X] + dx, beings[row, ids.Y] + dy
-        if beings[row, ids.WAIT] == 0 and (dx or dy) and _can_enter(land, row_at, x, y, 2):
+        if beings[row, ids.WAIT] == 0 and (dx or dy) and _can_enter(land, row_at, x, y, _ALL_BUT_ROCK):
             beings[row, ids.WAIT] = 4
             n_beings = add_being(row_at, beings, body, n_beings, ids.ARROW, x, y, 0)
             beings[n_beings - 1, ids.DX], beings[n_beings - 1, ids.DY] = dx, dy
     elif distance <= 8 and random_uniform(generator, body) < 0.3:
         dx, dy = _direction_to_player(beings, row, random_uniform(generator, body) < 0.6)
-        move_being(land, row_at, beings, body, row, dx, dy, 0)
+        move_being(land, row_at, beings, body, row, dx, dy, _LAND)
     elif random_uniform(generator, body) < 0.2:
         move_at_random(land, row_at, beings, body, generator, row)
     return n_beings
@@ -255,7 +257,7 @@ def move_arrow(land: Bytes, row_at: Shorts, beings: Ints, body: Ints, row: int) 
     if inside and row_at[x * ids.SIZE + y] >= 0:
         take_health(beings, body, int(row_at[x * ids.SIZE + y]), 2, BY_ARROW)
         remove_being(row_at, beings, row)
-    elif not move_being(land, row_at, beings, body, row, dx, dy, 2):
+    elif not move_being(land, row_at, beings, body, row, dx, dy, _ALL_BUT_ROCK):
         remove_being(row_at, beings, row)
         if inside and (land[x * ids.SIZE + y] == ids.TABLE or land[x * ids.SIZE + y] == ids.FURNACE):
             land[x * ids.SIZE + y] = ids.PATH
@@ -468,7 +470,7 @@ def _carry_out_action(
     if ids.WEST <= action <= ids.SOUTH:
         body[ids.EAST_OF] = (action == ids.EAST) - (action == ids.WEST)
         body[ids.SOUTH_OF] = (action == ids.SOUTH) - (action == ids.NORTH)
-        move_being(land, row_at, beings, body, 0, body[ids.EAST_OF], body[ids.SOUTH_OF], 1)
+        move_being(land, row_at, beings, body, 0, body[ids.EAST_OF], body[ids.SOUTH_OF], _LAND_AND_LAVA)
         if land[beings[0, ids.X] * ids.SIZE + beings[0, ids.Y]] == ids.LAVA:
             take_health(beings, body, 0, ids.MOST, BY_LAVA)
     elif action == ids.DO and inside:

@@ -88,7 +88,7 @@ class MinedojoTerrain:
     def __init__(self, seed: int, goal: str) -> None:
         if not self.installed():
             raise UsageError(MISSING)
-        minedojo: Any = import_module("minedojo")  # carries no types
+        minedojo: Any = import_module("minedojo")  # has no types
         self._env = minedojo.make(f"creative:{CREATIVE[goal]}", **simulator_settings(seed))
         self.close = weakref.finalize(self, self._env.close)
         self._lock = RLock()

@@ -165,10 +165,10 @@ class _Rollout:
         self._append_tokens(answer, 0, None)
 
     def _append_tokens(self, ids: Sequence[int], mask: int, logprobs: Sequence[float] | None) -> None:
-        """Append tokens, with 1 in the mask for those of the model, 0 for the environment's."""
+        """Append tokens, with 1 in the mask for the model's tokens, 0 for the environment's."""
         self.completion_ids += ids
         self.mask += [mask] * len(ids)
-        if mask and logprobs is None:
+        if mask and logprobs is None:  # the trainer gives none, so that the episode has none
             self.logprobs = None
         elif self.logprobs is not None:
             self.logprobs += [0.0] * len(ids) if logprobs is None else logprobs[: len(ids)]
