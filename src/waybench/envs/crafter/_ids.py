@@ -37,7 +37,7 @@ ACHIEVEMENTS = (
     *("place_furnace", "place_plant", "place_stone", "place_table", "wake_up"),
 )
 
-# Where the numbers of a body are: the items first, then how often each achievement was made, then these.
+# Where the numbers of a body are: the items first, then how often each achievement was made, then these numbers.
 MADE = len(ITEMS)
 (
     *(CLOCK, EAST_OF, SOUTH_OF, ASLEEP, HUNGER, THIRST, FATIGUE, RECOVER, LAST_HEALTH, ENTERED, DRAWN, ACTED, HARM),
@@ -46,7 +46,8 @@ MADE = len(ITEMS)
 RANKS = KNOWN_CHUNKS + 1  # of each chunk: its place in the order in which they were entered first; 0 if never
 BODY = RANKS + CHUNKS * CHUNKS
 
-# Where the numbers of a being are.
+# Where the numbers of a being are; WAIT: steps until it can attack again, or that a plant has grown; DX, DY: flight of
+# an arrow; SINCE: rank of its entry into its chunk among all entries.
 KIND, X, Y, LIFE, WAIT, DX, DY, SINCE = range(8)
 BEING = 8
 

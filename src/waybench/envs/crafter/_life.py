@@ -160,7 +160,7 @@ def _can_enter(land: Bytes, row_at: Shorts, x: int, y: int, terrain: int) -> boo
 
 @compiled
 def move_being(land: Bytes, row_at: Shorts, beings: Ints, body: Ints, row: int, dx: int, dy: int, terrain: int) -> bool:
-    """Move a being by one cell if the cell can be entered, and return whether it can; a removed being stays."""
+    """Move a being by one cell if `_can_enter`, and return whether it can; a removed being stays."""
     x, y = beings[row, ids.X], beings[row, ids.Y]
     if not _can_enter(land, row_at, x + dx, y + dy, terrain):
         return False

@@ -220,7 +220,7 @@ def _fill_bare_column(seed: int, ground: Ints, biome: Ints, x: int, z: int, heig
 
 @compiled
 def _put_plants(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, column: Bytes) -> None:
-    """Put a plant or snow on the ground of a column, or a lily pad on the water of a swamp."""
+    """Put a plant or snow on the ground of a column, or a lily pad on the water of a swamp; chances are in 256ths."""
     random_bits = hash_bits(hash_bits(seed, _PLANTS, 0), x, z)
     if height < SEA:
         has_lilies = biome[_RARE_PLANT] != ground[_AIR] and not biome[_COLD] and biome[_WOOD] == _WOOD_OF_SWAMPS

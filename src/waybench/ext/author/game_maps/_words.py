@@ -101,9 +101,8 @@ def room_title(answer: str) -> str | None:
             return plain_name(line)
     # A line in brackets is about an implied action, such as "(getting out of the boat)".
     first_line = next((line for line in lines if line and not (line[0] == "(" and line[-1] == ")")), "")
-    if not first_line or len(first_line) > _LONGEST or first_line[-1] in _SENTENCE_ENDS or not first_line.isprintable():
-        return None
-    return plain_name(first_line) or None
+    is_sentence = len(first_line) > _LONGEST or first_line[-1:] in _SENTENCE_ENDS
+    return None if is_sentence or not first_line.isprintable() else plain_name(first_line) or None
 
 
 def plain_name(line: str) -> str:

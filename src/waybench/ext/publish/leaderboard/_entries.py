@@ -397,8 +397,8 @@ def _has_only_unchecked_problems(verdict: SubmissionVerdict) -> bool:
     """Return whether every problem in a verdict is a check that was not possible here."""
     for run in verdict.runs:
         # Records of another version have other items than those that are made here.
-        has_item_excuse = run.counts.get("item", 0) <= run.counts.get("version", 0)
-        if run.counts.keys() - _NOT_CHECKED - ({"item"} if has_item_excuse else set[str]()):
+        differ_by_version = run.counts.get("item", 0) <= run.counts.get("version", 0)
+        if run.counts.keys() - _NOT_CHECKED - ({"item"} if differ_by_version else set[str]()):
             return False
     # Scores of records of another version are not computed here, so that they differ from the submission's scores.
     unchecked = {"results"} if any("version" in run.counts for run in verdict.runs) else set[str]()
