@@ -309,7 +309,7 @@ def test_what_makes_worlds_is_compiled_once_for_all_constants(tmp_path: Path) ->
     program = (
         "import numpy\n"
         "from waybench.envs.crafter import _terrain as terrain\n"
-        "land = numpy.zeros(terrain.SIZE**2, numpy.uint8)\n"
+        "land = numpy.zeros(terrain.ids.SIZE**2, numpy.uint8)\n"
         "terrain.generate_world(1, numpy.zeros(6 * len(land)), land, land.copy())\n"
         "names = 'opensimplex_noise', '_vertex_contribution', '_noise_layer', '_write_land'\n"
         "compiled = [getattr(terrain, name) for name in names]\n"
