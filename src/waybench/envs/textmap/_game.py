@@ -24,14 +24,14 @@ from waybench.envs.textmap._instances import LONGEST_NAME, MapInstance, Renaming
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, normalize_action
 from waybench.envs.textmap._prefix import places_after_steps
-from waybench.envs.textmap.worlds._data import opposite_action
+from waybench.envs.textmap.worlds._data import draw_name, opposite_action
 
 _LONGEST_WALK = 2  # most moves of a random route, as a multiple of the shortest path
 
 
 def renaming_of_places(instance: MapInstance, key: str, number: int) -> Renaming:
     """Return the new names of a map's places, the same for all questions about it in an isomorphic set."""
-    return draw_renaming(instance.map.places, key, instance.map.name, number)
+    return draw_renaming(instance.map.places, draw_name, key, instance.map.name, number)
 
 
 def rename_question(question: MapQuestion, key: str, number: int) -> MapQuestion:

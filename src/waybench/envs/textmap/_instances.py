@@ -31,7 +31,6 @@ from waybench.envs.textmap._place_map import (
     read_edges,
     read_names,
 )
-from waybench.envs.textmap.worlds._data import draw_name
 
 MetricFunction = Callable[[EpisodeRecord], float | None]
 LONGEST_NAME = 1_000  # characters; parsers of replies reject longer names
@@ -149,11 +148,11 @@ def _without_mark(name: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def draw_renaming(places: tuple[str, ...], *purpose: str | int) -> Renaming:
+def draw_renaming(places: tuple[str, ...], draw_name: Callable[[Stream], str], *purpose: str | int) -> Renaming:
     """Return new names for places, all different from each other and from the old names (cached).
 
-    `purpose` is the key of the random stream. Marks, such as the machine id in parentheses after a name, are shuffled
-    among the places that have a mark.
+    `draw_name` returns some name in lower case; `purpose` is the key of its random stream. Marks, such as the machine
+    id in parentheses after a name, are shuffled among the places that have a mark.
     """
     rng = Stream("isomorph", "places", *purpose)
     used_names = {_without_mark(place).lower() for place in places}
