@@ -35,10 +35,10 @@ class Probe:
     """A belief probe.
 
     Attributes:
-        title: The state that was asked for.
+        title: The title of the state in question.
         verdict: "known", "wrong" or "no answer".
         expected: The right answer.
-        reason: Why no answer could be read; "" if one was.
+        reason: Why no answer could be read; "" if an answer was read.
     """
 
     title: str
@@ -56,9 +56,10 @@ def probes_by_turn(played: StoredEpisode) -> dict[int, list[Probe]]:
     longest = characters_per_text(REPLIES_OF_A_PAGE, max(len(record.probes), 1), LONGEST_UNSENT)
 
     def probe_view(probe: ProbeRecord) -> Probe:
+        wrong_or_none = "wrong" if probe.reason is None else "no answer"
         return Probe(
             titles.get(probe.name, probe.name[:40]),
-            "known" if probe.correct else "wrong" if probe.reason is None else "no answer",
+            "known" if probe.correct else wrong_or_none,
             probe.question[:LONGEST_UNSENT],
             excerpt(probe.reply, longest),
             excerpt(_value_text(probe.expected), longest),
@@ -66,11 +67,11 @@ def probes_by_turn(played: StoredEpisode) -> dict[int, list[Probe]]:
         )
 
     by_turn = group_by(record.probes, lambda probe: probe.turn)
-    return {turn: [probe_view(probe) for probe in of_turn] for turn, of_turn in by_turn.items()}
+    return {turn: [probe_view(probe) for probe in probes] for turn, probes in by_turn.items()}
 
 
 def _value_text(value: Json) -> str:
-    """Return a value as text: a drawing row by row, anything else as JSON."""
+    """Return a value as text: a list of texts, such as a drawing, line by line, and other values as JSON."""
     rows = cast(Sequence[Json], value if isinstance(value, list | tuple) else ())
     if rows and all(isinstance(row, str) for row in rows):
         return "\n".join(rows)
@@ -78,15 +79,15 @@ def _value_text(value: Json) -> str:
 
 
 _PARAGRAPH = re.compile(r".*?\n(?:[ \t]*\n)+|.+\Z", re.DOTALL)
-_MOST_UNITS = 400  # of a message: comparing takes the product of two messages' units
+_MOST_UNITS = 400  # paragraphs or lines of a message; comparing takes the product of two messages' numbers of units
 
 
 class Divided(NamedTuple):
     """A message, split at its long parts that repeat an earlier message.
 
     Attributes:
-        parts: Pairs of the new text before a repeated part, "" if there is none, and the part itself.
-        rest: The new text after the last of them.
+        parts: Pairs of the new text before a repeated part, which can be "", and the repeated part.
+        rest: The new text after the last repeated part.
     """
 
     parts: list[tuple[str, str]]
@@ -94,13 +95,11 @@ class Divided(NamedTuple):
 
 
 def split_at_repeats(earlier: str, message: str) -> Divided:
-    """Split a message at the runs of paragraphs that repeat an earlier message.
+    """Split a message at the runs of paragraphs that repeat an earlier message; all parts together are the message.
 
-    A history that prompts repeat loses its oldest steps and is numbered or headed anew, so what repeats can begin
-    anywhere in either. A message without paragraphs is divided by its lines, at the longest run alone. Runs of at most
-    `SHORT` characters count as new, and nothing is divided where nothing would be new.
-
-    The parts together are the message.
+    Prompts repeat a history without its oldest steps, and with other numbers or headings, so that a repeated run can
+    begin anywhere in both messages. A message without paragraphs is split by lines, at the longest run alone. Runs of
+    at most `SHORT` characters count as new. A message without any new text is not split.
     """
     new = _PARAGRAPH.findall(message)
     has_paragraphs = len(new) > 1
@@ -112,22 +111,23 @@ def split_at_repeats(earlier: str, message: str) -> Divided:
         return Divided([], message)
     matcher = SequenceMatcher(None, [unit.rstrip() for unit in old], [unit.rstrip() for unit in new], autojunk=False)
     runs = [(block.b, block.b + block.size) for block in matcher.get_matching_blocks()]
-    # Units differ in length: the longest text counts, not the most units.
-    lengths = {(start, stop): sum(map(len, new[start:stop])) for start, stop in runs}
+    lengths = {(start, stop): sum(map(len, new[start:stop])) for start, stop in runs}  # in characters
     if not has_paragraphs:
-        runs = [run for run in [max(runs, key=lengths.__getitem__)] if not _cuts_a_map(new, *run)]
+        longest_run = max(runs, key=lengths.__getitem__)
+        runs = [] if _cuts_a_map(new, *longest_run) else [longest_run]
     parts: list[tuple[str, str]] = []
     end = 0
     for start, stop in runs:
         if lengths[start, stop] > SHORT:
             parts.append(("".join(new[end:start]), "".join(new[start:stop])))
             end = stop
-    end_text = "".join(new[end:])
-    return Divided(parts, end_text) if end_text or any(head for head, _ in parts) else Divided([], message)
+    rest = "".join(new[end:])
+    has_new_text = rest or any(new_text for new_text, _ in parts)
+    return Divided(parts, rest) if has_new_text else Divided([], message)
 
 
 def _cuts_a_map(lines: Sequence[str], start: int, stop: int) -> bool:
-    """Return whether a run of lines starts or stops between two rows of a map."""
+    """Return whether a run of lines starts or stops between two rows of a map, which are lines of the same length."""
     return start > 0 and any(
         len(lines[row - 1].rstrip()) == len(lines[row].rstrip()) > 1 for row in (start, stop) if row < len(lines)
     )
@@ -148,9 +148,9 @@ class ConversationView:
 
     Attributes:
         prompt: The first messages to the player.
-        elsewhere: Whether that begins with a long text which the page of the episode's results shows once for all.
+        elsewhere: Whether a long beginning of the prompt is left out, which the page of results shows once for all.
         exchanges: Each reply with its answer.
-        model: Who replies: "Model" or "Person".
+        model: The word for the player: "Model" or "Person".
     """
 
     prompt: list[Said]
@@ -165,10 +165,9 @@ def conversation_view(played: StoredEpisode, shared: SharedPrefix) -> Conversati
     elsewhere = shared.characters > OPENING_OF_AN_EPISODE
     prefix = shared if elsewhere else SharedPrefix()
     longest = characters_per_text(PROMPT_OF_AN_EPISODE, len(opening), OPENING_OF_AN_EPISODE)
-    who = "Person" if is_human(played.row.group.model) else "Model"
-    return ConversationView(
-        prompt_messages(played.episode.record, prefix, longest), elsewhere, _exchanges(played, who), who
-    )
+    player = "Person" if is_human(played.row.group.model) else "Model"
+    prompt = prompt_messages(played.episode.record, prefix, longest)
+    return ConversationView(prompt, elsewhere, _exchanges(played, player), player)
 
 
 def repeated_fold_texts(conversation: ConversationView) -> list[str]:
@@ -179,12 +178,12 @@ def repeated_fold_texts(conversation: ConversationView) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeSource:
-    """Where an episode comes from.
+    """The source of an episode.
 
     Attributes:
         commands: Pairs of a command's purpose and the command.
         log: File name of its log.
-        sample: Id of its sample there, and the epoch.
+        sample: Id of its sample in the log, and the epoch if it is not the first.
     """
 
     commands: list[tuple[str, str]]
@@ -197,8 +196,8 @@ def episode_source(played: StoredEpisode) -> EpisodeSource:
     row, episode = played.row, played.episode
     commands = [] if row.origin is None else [("Run the task", row.origin.command)]
     commands.append(("Play this item", play_command(row)))
-    view = view_command(row)
-    commands += [("Open the logs in Inspect's viewer, in the folder above that of the logs", view)] if view else []
+    if view := view_command(row):
+        commands.append(("Open the logs in Inspect's viewer, in the folder above that of the logs", view))
     epoch = f", epoch {episode.epoch}" if episode.epoch > 1 else ""
     return EpisodeSource(commands, PurePosixPath(row.log.replace("\\", "/")).name, f"{episode.sample}{epoch}")
 
@@ -212,66 +211,74 @@ def end_text(played: StoredEpisode) -> str:
 
 def _exchanges(played: StoredEpisode, player_name: str) -> list[tuple[Said, Said]]:
     """Return each reply of an episode, by a player of this name, with the environment's answer."""
-    record, read, executed = played.episode.record, played.again.read, played.again.executed
-    longest = characters_per_text(REPLIES_OF_A_PAGE, len(record.turns), LONGEST_REPLY)
-    before = earlier = record.opening[-1].text if record.opening else ""  # the last message, and the last long one
+    record = played.episode.record
+    longest_reply = characters_per_text(REPLIES_OF_A_PAGE, len(record.turns), LONGEST_REPLY)
+    last_message = last_long_message = record.opening[-1].text if record.opening else ""
     exchanges: list[tuple[Said, Said]] = []
-    for number, turn in enumerate(record.turns, start=1):
-        reason = (turn.reason or "")[:LONGEST_UNSENT]
-        other = turn.executed is not None and turn.executed != turn.action
-        name = _line_or_empty(executed, number - 1)
-        instead = excerpt(name or str(turn.executed), LONGEST_UNSENT) if other else None
-        answer, inside = split_reasoning(turn.reply, record.options.get(THINK_TAGS))
-        reply_text = excerpt(answer.strip() if inside else turn.reply, longest)
-        beside = played.episode.reasoning.get(str(number - 1), "")
-        reasoning = "\n\n".join(filter(None, (beside, inside)))
-        read_as, note = _reading_and_note(turn, _line_or_empty(read, number - 1), name)
-        reply = Said(
-            "reply",
-            f"{_reply_speaker(turn, player_name)}, turn {number}",
-            reply_text,
-            turn.outcome,
-            reason,
-            instead,
-            read_as,
-            excerpt(reasoning, longest) if reasoning else None,
-            _call_cost_text(turn.usage),
-            note,
-        )
-        last = number == len(record.turns) and not played.row.error
-        same = turn.message == before and len(turn.message) > SHORT
-        parts, new_text = Divided([], "(The same as before.)") if same else split_at_repeats(earlier, turn.message)
-        unsent = " (not sent, the attempt was over)" if last else ""
-        longest_message = LONGEST_UNSENT if last else LONGEST_MESSAGE
+    for index, turn in enumerate(record.turns):
+        reply = _reply_message(played, index, player_name, longest_reply)
+        is_unsent = index == len(record.turns) - 1 and not played.row.error
+        if turn.message == last_message and len(turn.message) > SHORT:
+            parts, new_text = Divided([], "(The same as before.)")
+        else:
+            parts, new_text = split_at_repeats(last_long_message, turn.message)
+        unsent = " (not sent, the attempt was over)" if is_unsent else ""
+        longest_message = LONGEST_UNSENT if is_unsent else LONGEST_MESSAGE
         answer = Said(
             "answer",
             f"Environment{unsent}",
             excerpt(new_text, longest_message),
-            folds=[(head.strip("\n"), excerpt(repeated, longest_message)) for head, repeated in parts],
+            folds=[(before.strip("\n"), excerpt(repeated, longest_message)) for before, repeated in parts],
         )
         exchanges.append((reply, answer))
-        before = turn.message
-        earlier = before if len(before) > SHORT else earlier  # a request for an action alone has no history
+        last_message = turn.message
+        if len(last_message) > SHORT:  # a request for an action alone has no history
+            last_long_message = last_message
     return exchanges
 
 
+def _reply_message(played: StoredEpisode, index: int, player_name: str, longest: int) -> Said:
+    """Return the reply of an episode's turn with this index, from 0, with texts of at most `longest` characters."""
+    record = played.episode.record
+    turn = record.turns[index]
+    executed_name = _line_or_empty(played.again.executed, index)
+    has_other_action = turn.executed is not None and turn.executed != turn.action
+    # Reasoning is logged beside the reply, or is within tags of the reply.
+    answer, reasoning_in_reply = split_reasoning(turn.reply, record.options.get(THINK_TAGS))
+    reasoning_in_log = played.episode.reasoning.get(str(index), "")
+    reasoning = "\n\n".join(filter(None, (reasoning_in_log, reasoning_in_reply)))
+    read_as, note = _reading_and_note(turn, _line_or_empty(played.again.read, index), executed_name)
+    return Said(
+        "reply",
+        f"{_reply_speaker(turn, player_name)}, turn {index + 1}",
+        excerpt(answer.strip() if reasoning_in_reply else turn.reply, longest),
+        turn.outcome,
+        (turn.reason or "")[:LONGEST_UNSENT],
+        excerpt(executed_name or str(turn.executed), LONGEST_UNSENT) if has_other_action else None,
+        read_as,
+        excerpt(reasoning, longest) if reasoning else None,
+        _call_cost_text(turn.usage),
+        note,
+    )
+
+
 def _reply_speaker(turn: TurnRecord, player_name: str) -> str:
-    """Return the name of who gave a reply: the player, or whoever played before the hand-over."""
+    """Return who gave a reply: the player of this name or, before a hand-over, another player or a record."""
     if not turn.prefix:
         return player_name
     return f"{'From a record' if turn.prefix == RECORDED else f'By the player {turn.prefix}'}, before the hand-over"
 
 
 def _reading_and_note(turn: TurnRecord, read_text: str, executed_name: str) -> tuple[str, str]:
-    """Return the text that a reply was read as, and a note where no action was read.
+    """Return the text that a reply was read as, and a note if no action was read; one of the two, or both, are "".
 
-    `read_text` is in the words of a reply, or a mark without letters for no action; `executed_name` is the name of the
-    action that was carried out in its place, "" if it is not known.
+    `read_text` is the action in the words of a reply, or a mark without letters for no action. `executed_name` is the
+    name of the action that was carried out instead, "" if it is not known.
     """
     if any(map(str.isalnum, read_text)):
         return read_text, ""
     if turn.outcome is not Outcome.UNPARSED:
-        return "", ""  # a thought, which is taken as it is
+        return "", ""  # a thought, of which no action is read
     if turn.action is None:
         return "", "No action was read."
     action = f"“{executed_name}”, which" if executed_name else "the action that"

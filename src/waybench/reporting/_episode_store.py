@@ -19,7 +19,7 @@ from waybench.results.logs import EpisodeBatches, Skipped, skipped_part
 from waybench.results.results import Cluster, RunKey, Simulated, exclude, group_by
 
 T = TypeVar("T")
-LEAST = 400  # characters: a shorter common beginning of a message stays where it is
+LEAST = 400  # characters; a shorter common beginning of a message is not shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +29,15 @@ class Said:
     Attributes:
         who: "prompt", "reply" or "answer".
         title: Its heading.
-        text: Its text; of an answer with `folds`, the text after the last of them.
+        text: Its text; for an answer with `folds`, the text after the last fold.
         outcome: The outcome of a reply.
         reason: Why a reply was not carried out.
-        instead: The teacher's action in place of a reply's, if it is another one.
+        instead: The teacher's action that was carried out, if it differs from the reply's.
         read: The text that a reply was read as.
         reasoning: The model's reasoning before a reply.
         cost: Tokens and time of a reply, in words.
         note: A note on a reply of which no action was read.
-        folds: Repeated parts of an answer, which are folded, each after the new text before it.
+        folds: Pairs of the new text before a repeated part of an answer, and the repeated part, which is folded.
     """
 
     who: str
@@ -59,7 +59,7 @@ class Said:
 
     @property
     def marked(self) -> tuple[str, str, str] | None:
-        """A reply split around the only place of the text that it was read as; None if there is no such place."""
+        """A reply split around the text that it was read as; None if the text is not in it exactly once."""
         if not self.read or self.is_plain:
             return None
         before, match, after = self.text.text.partition(self.read)
@@ -71,8 +71,8 @@ class SharedPrefix:
     """The common prefix of several prompts.
 
     Attributes:
-        messages: Messages that are the same in all of them.
-        beginning: The common beginning of the next message; None without one of at least `LEAST` characters.
+        messages: The messages at the beginning that are the same in all prompts.
+        beginning: The common beginning of the next message; None if it has fewer than `LEAST` characters.
     """
 
     messages: tuple[Message, ...] = ()
@@ -97,60 +97,62 @@ class SharedPrefix:
 
 
 class PrefixFinder:
-    """Finds the common prefix of prompts one prompt at a time."""
+    """Finds the common prefix of prompts, which are added one at a time."""
 
     def __init__(self) -> None:
-        self._first: tuple[Message, ...] | None = None
-        self._alike = 0  # messages that are the same in all, of which at least one of each prompt is left
-        self._next: Message | None = None  # what all have in common of the one after these; None if roles differ
-        self._differs = False
+        self._first_prompt: tuple[Message, ...] | None = None
+        self._n_common = 0  # messages that are the same in all prompts; at least one message of each is left
+        # The common beginning of the messages after these, and whether it is shorter than some; None if roles differ.
+        self._next: Message | None = None
+        self._next_differs = False
 
     def add_prompt(self, prompt: Sequence[Message]) -> None:
-        if self._first is None:
-            self._first = tuple(prompt)
-            self._alike = max(len(prompt) - 1, 0)
-            self._next = prompt[self._alike] if prompt else None
+        """Add a prompt."""
+        if self._first_prompt is None:
+            self._first_prompt = tuple(prompt)
+            self._n_common = max(len(prompt) - 1, 0)
+            self._next = prompt[self._n_common] if prompt else None
             return
-        alike = 0
-        most = min(self._alike, len(prompt) - 1)
-        while alike < most and prompt[alike] == self._first[alike]:
-            alike += 1
-        if alike < self._alike:
-            self._alike, self._next, self._differs = max(alike, 0), None, False
-            if prompt and self._first:
-                self._next = self._first[self._alike]
+        n_equal, most = 0, min(self._n_common, len(prompt) - 1)
+        while n_equal < most and prompt[n_equal] == self._first_prompt[n_equal]:
+            n_equal += 1
+        if n_equal < self._n_common:
+            # The next message is then an earlier one, which was the same in all prompts so far.
+            self._n_common, self._next, self._next_differs = n_equal, None, False
+            if prompt and self._first_prompt:
+                self._next = self._first_prompt[n_equal]
         if self._next is None or not prompt:
             self._next = None
             return
-        other = prompt[self._alike]
-        if other != self._next:
-            self._differs = True
-            common = _common_prefix(self._next.text, other.text)
-            self._next = Message(other.role, common) if other.role == self._next.role else None
+        message = prompt[self._n_common]
+        if message != self._next:
+            self._next_differs = True
+            common = _common_prefix(self._next.text, message.text)
+            self._next = Message(message.role, common) if message.role == self._next.role else None
 
     def shared_prefix(self) -> SharedPrefix:
-        """Return the common prefix, after which each prompt has at least one message, or the end of one, left.
+        """Return the common prefix; each prompt has at least a message, or the end of a message, after the prefix.
 
-        Whole messages count however short they are; of the message after them, the common beginning up to the end of a
-        line does if it is long.
+        Messages that are equal as a whole are included, however short. The common beginning of the next message is
+        included up to the end of a line, if it is long.
         """
-        messages = (self._first or ())[: self._alike]
-        if self._next is None or not self._differs:
+        messages = (self._first_prompt or ())[: self._n_common]
+        if self._next is None or not self._next_differs:
             return SharedPrefix(messages)
         common = self._next.text[: self._next.text.rfind("\n") + 1]
         return SharedPrefix(messages, Message(self._next.role, common) if len(common) >= LEAST else None)
 
 
 def _common_prefix(first: str, second: str) -> str:
-    """Return the common prefix of two texts."""
-    alike, most = 0, min(len(first), len(second))
-    while alike < most:  # halving: prompts are long, and so are their beginnings
-        middle = (alike + most + 1) // 2
+    """Return the common prefix of two texts, by bisection, since prompts are long."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
         if first[:middle] == second[:middle]:
-            alike = middle
+            low = middle
         else:
-            most = middle - 1
-    return first[:alike]
+            high = middle - 1
+    return first[:low]
 
 
 def prompt_messages(record: EpisodeRecord, shared: SharedPrefix, longest: int) -> list[Said]:
@@ -188,7 +190,7 @@ class EpisodeStore:
     """All episodes of a report.
 
     Attributes:
-        rows: Their rows, with those excluded that do not count.
+        rows: The rows of all episodes, with the reason of each exclusion.
         variables: Explanatory variables of scores, by group and cluster.
         numbers: The number of each row in its group, from 1.
         again: The new simulation of each row's record.
@@ -224,9 +226,9 @@ class EpisodeStore:
         self.again: list[Simulated] = []
         self.passed_over: list[Skipped] = []
         self.unread: list[Skipped] = []
-        self._heads: list[LoggedEpisode] = []
-        self._common: dict[tuple[RunKey, int, Cluster | None], PrefixFinder] = defaultdict(PrefixFinder)
-        self._last: tuple[str, str, Instance] | None = None
+        self._episodes_without_records: list[LoggedEpisode] = []
+        self._prefix_finders: dict[tuple[RunKey, int, Cluster | None], PrefixFinder] = defaultdict(PrefixFinder)
+        self._last_instance: tuple[str, str, Instance] | None = None  # with its environment and hash
         try:
             self._store_batches(
                 read_batches(episodes, prices, cache or ReportCache(None), processes), progress or (lambda done: None)
@@ -243,28 +245,30 @@ class EpisodeStore:
             self.unread += batch.unread
             self.passed_over += batch.problems
             self.simulated += batch.simulated
-            for identity, (episode, row, again), data in batch.episodes:
+            for identity, (episode, row, again), compressed_record in batch.episodes:
                 try:
                     variables.add(row, episode.record)
-                except Exception as error:  # a record is data from outside: it is not to take the others with it
+                except Exception as error:  # one invalid record must not end the report
                     self.passed_over.append(skipped_part(episode.log, error, episode.sample))
                     continue
-                # By level, and by what is known to be drawn together; a cluster without a key is an instance by itself.
+                # By level, and by cluster; a cluster without a key is a single instance.
                 for cluster in (None, row.cluster) if row.cluster.key else (None,):
-                    self._common[row.group, row.level, cluster].add_prompt(episode.record.opening)
-                self._records.add_compressed(len(rows), data)
+                    self._prefix_finders[row.group, row.level, cluster].add_prompt(episode.record.opening)
+                self._records.add_compressed(len(rows), compressed_record)
                 self.again.append(shared.with_shared_fields(again, _ALIKE_SIMULATIONS))
-                self._heads.append(shared.with_shared_fields(episode, _ALIKE_EPISODES, record=_NO_RECORD))
+                self._episodes_without_records.append(
+                    shared.with_shared_fields(episode, _ALIKE_EPISODES, record=_NO_RECORD)
+                )
                 self.identities.append(identity)
                 rows.append(shared.with_shared_fields(row, _ALIKE_ROWS))
             progress(len(rows))
         self.rows = exclude(rows)
         self.variables: Mapping[RunKey, Mapping[Cluster, Variables]] = variables.by_group(self.rows)
-        counts = Counter[RunKey]()
+        n_rows = Counter[RunKey]()
         self.numbers: list[int] = []
         for row in self.rows:
-            counts[row.group] += 1
-            self.numbers.append(counts[row.group])
+            n_rows[row.group] += 1
+            self.numbers.append(n_rows[row.group])
         self._positions = group_by(range(len(self.rows)), lambda position: self.rows[position].group)
 
     def close(self) -> None:
@@ -282,52 +286,53 @@ class EpisodeStore:
             yield StoredEpisode(
                 self.numbers[position],
                 self.rows[position],
-                replace(self._heads[position], record=record),
+                replace(self._episodes_without_records[position], record=record),
                 self.again[position],
                 self._decode_instance(record, self.again[position]),
             )
 
     def shared_prefix(self, group: RunKey, level: int, cluster: Cluster | None) -> SharedPrefix:
-        """Return the common prefix of the prompts of a group at a level, in one cluster or, with None, in all."""
+        """Return the common prefix of a group's prompts at a level, in one cluster or, with None, in all clusters."""
         key = group, level, cluster
-        return self._common[key].shared_prefix() if key in self._common else SharedPrefix()
+        return self._prefix_finders[key].shared_prefix() if key in self._prefix_finders else SharedPrefix()
 
     def _decode_instance(self, record: EpisodeRecord, simulation: Simulated) -> Instance | None:
-        """Return a record's instance, None if it cannot be decoded; the last confirmed one is remembered."""
+        """Return a record's instance, None if it cannot be decoded; the last confirmed one is cached."""
         key = record.env, record.instance_hash
-        if simulation.confirmed and self._last is not None and self._last[:2] == key:
-            return self._last[2]
+        if simulation.confirmed and self._last_instance is not None and self._last_instance[:2] == key:
+            return self._last_instance[2]
         try:
             instance = registry.load(record.env).items.decode(record.instance)
-        except Exception:  # a record is data from outside, and its page says that it is none
+        except Exception:  # a record is data from outside, and its page says that it is not valid
             return None
         if simulation.confirmed:
-            self._last = (*key, instance)
+            self._last_instance = (*key, instance)
         return instance
 
 
 class _SharedValues:
-    """Keeps one of equal values: each episode that comes from another process has copies of its own."""
+    """Replaces equal values by one value: each episode from another process has copies, which take memory."""
 
     def __init__(self) -> None:
         self._values: dict[bytes, Any] = {}
 
     def with_shared_fields(self, holder: T, names: Sequence[str], **changes: Any) -> T:
-        """Return a named tuple or data class whose values in these fields are shared, and others changed."""
+        """Return a named tuple or data class with shared values in the fields of these names, and with changes."""
         values = {name: self._shared_value(getattr(holder, name)) for name in names} | changes
-        return cast(
-            T, holder._replace(**values) if isinstance(holder, Simulated) else replace(cast(Any, holder), **values)
-        )
+        if isinstance(holder, Simulated):
+            return cast(T, holder._replace(**values))
+        return cast(T, replace(cast(Any, holder), **values))
 
     def _shared_value(self, value: Any) -> Any:
-        if not value:
+        """Return the first of all equal values; values are equal if their pickles are."""
+        if not value:  # None and empty values take no memory of their own
             return value
         if len(self._values) > _MOST_SHARED:
             self._values.clear()
         return self._values.setdefault(hashlib.blake2b(to_pickle(value), digest_size=16).digest(), value)
 
 
-_MOST_SHARED = 20_000
+_MOST_SHARED = 20_000  # values in memory, beyond which all are forgotten
 # Fields of which many episodes have the same values.
 _ALIKE_ROWS = (
     *("group", "instance", "cluster", "item", "metrics", "series", "outcomes", "axes", "variables", "sizes", "ranges"),

@@ -21,7 +21,7 @@ from waybench.results import Row
 from waybench.results.papers import parameter_text
 from waybench.results.results import RunKey, environment_options, group_by
 
-MOST_FRAMES = 240  # of a page; of longer episodes some steps are passed over
+MOST_FRAMES = 240  # of a page; of longer episodes, some turns are not drawn
 _PIECES = re.compile(r"[^<]*<[^<]*")  # an element's tag with what follows it
 
 
@@ -30,11 +30,11 @@ class Frames:
     """Drawings of an episode from its start to its end.
 
     Attributes:
-        last: The last one.
-        values: All of them for the page's script: `pieces` has each part of a drawing once, a frame lists the numbers
-            of its parts, -n standing for the n that follow the one before, `turns` says how many turns are over in
-            each, and `moves` in how many steps the last of them is shown.
-        stride: Of how many turns one is drawn; the last one always is.
+        last: The last drawing.
+        values: All drawings for the page's script: `pieces` has each part of a drawing once, each of `frames` lists the
+            numbers of its parts (`_encode_runs`), `turns` has for each frame the number of turns before it, and `moves`
+            the number of steps in which its last turn is shown.
+        stride: Number of turns from one drawing to the next; the last turn is always drawn.
     """
 
     last: Markup
@@ -43,19 +43,20 @@ class Frames:
 
 
 def draw_replay_frames(draw_frames: DrawFrames, instance: Instance, turns: Sequence[TurnRecord]) -> Frames:
-    """Draw an episode after each of its confirmed turns or, of more than `MOST_FRAMES`, after every so many."""
-    stride = -(-len(turns) // (MOST_FRAMES - 1)) or 1
-    counts = sorted({*range(0, len(turns) + 1, stride), len(turns)})
-    drawn = list(draw_frames(instance, turns, counts))
-    numbers: dict[str, int] = {}  # most of a drawing is the same as in the one before
-    runs = [_encode_runs(_PIECES.findall(svg), numbers) for svg in drawn]
+    """Draw an episode after each of its confirmed turns, or after every few turns to have at most `MOST_FRAMES`."""
+    stride = -(-len(turns) // (MOST_FRAMES - 1)) or 1  # rounded up
+    turn_counts = sorted({*range(0, len(turns) + 1, stride), len(turns)})
+    drawings = list(draw_frames(instance, turns, turn_counts))
+    numbers: dict[str, int] = {}  # of the pieces, most of which are in several drawings
+    frames = [_encode_runs(_PIECES.findall(svg), numbers) for svg in drawings]
     # Moves of the last turn that are shown one by one (see `waybench._svg.walk`).
     walks = (
-        re.search(rf'data-walk="{count}" data-moves="(\d+)"', svg) for count, svg in zip(counts, drawn, strict=True)
+        re.search(rf'data-walk="{count}" data-moves="(\d+)"', svg)
+        for count, svg in zip(turn_counts, drawings, strict=True)
     )
-    moves = [int(match[1]) if match else 1 for match in walks]
-    values = {"pieces": list(numbers), "frames": runs, "turns": counts, "moves": moves}
-    return Frames(Markup(drawn[-1]), values, stride)
+    moves = [int(walk[1]) if walk else 1 for walk in walks]
+    values = {"pieces": list(numbers), "frames": frames, "turns": turn_counts, "moves": moves}
+    return Frames(Markup(drawings[-1]), values, stride)
 
 
 def pack_json(values: Mapping[str, Any]) -> str:
@@ -68,12 +69,13 @@ def pack_json(values: Mapping[str, Any]) -> str:
 
 
 def _encode_runs(pieces: Iterable[str], numbers: dict[str, int]) -> list[int]:
-    """Return the numbers of pieces; after the first of consecutive numbers, -n stands for the n that follow.
+    """Return the numbers of pieces; after the first of consecutive numbers, -n stands for the n numbers that follow.
 
     `numbers` has the number of each piece; new pieces are added.
     """
     encoded: list[int] = []
     positions = enumerate(numbers.setdefault(piece, len(numbers)) for piece in pieces)
+    # In a run of consecutive numbers, number and position differ by the same amount.
     for _, run in groupby(positions, key=lambda pair: pair[1] - pair[0]):
         (_, first), *others = run
         encoded += [first, -len(others)] if others else [first]
@@ -87,24 +89,24 @@ def steps_without_drawings(turns: Sequence[TurnRecord]) -> Frames:
 
 
 def replay_file_name(results_page: str, number: int) -> str:
-    """Return the file name of an episode's page, from that of its results page and its number there."""
+    """Return the file name of a replay, from that of its group's results page and the episode's number in the group."""
     return f"{results_page.removesuffix('.html')}-{number}.html"
 
 
 MOST_OF_ALL = 1_000  # episodes, up to which each has a page by default
 # Pages of a group's replays in a larger report: the most of these that keep it below `MOST_OF_ALL` pages.
 MOST_OF_GROUP = 20, 10, 5, 2, 1
-LATER = "index.html"  # the page in `replays` that says how the others are made
+LATER = "index.html"  # the page in `replays` that says how to make the replays that are left out
 
 
 class Replays(NamedTuple):
     """Which replays are wanted.
 
     Attributes:
-        most: Most replays of each model at a task with the same settings; None for `MOST_OF_GROUP`, or for all if there
-            are at most `MOST_OF_ALL` episodes.
-        everything: Whether all are wanted.
-        also: File names of further pages that are wanted.
+        most: Most replays of each group; None for `MOST_OF_GROUP`, or for all replays if there are at most
+            `MOST_OF_ALL` episodes.
+        everything: Whether all replays are wanted.
+        also: File names of further replays that are wanted.
     """
 
     most: int | None = None
@@ -120,22 +122,24 @@ class ChosenReplays:
 
     Args:
         rows: The rows of the report's episodes.
-        numbers: Of each row, its number in its group.
+        numbers: The number of each row in its group.
         pages: The file name of the results page of each group.
-        wanted: Which are wanted.
+        wanted: Which replays are wanted.
     """
 
     def __init__(
         self, rows: Sequence[Row], numbers: Sequence[int], pages: Mapping[RunKey, str], wanted: Replays
     ) -> None:
         self._pages = pages
-        few = wanted.most is None and len(rows) <= MOST_OF_ALL
-        room = MOST_OF_ALL // max(len(pages), 1)
-        usual = next((most for most in MOST_OF_GROUP if most <= room), MOST_OF_GROUP[-1])
-        most = usual if wanted.most is None else wanted.most
         self._left_out: set[str] = set()
+        if wanted.everything or (wanted.most is None and len(rows) <= MOST_OF_ALL):
+            return
+        most = wanted.most
+        if most is None:
+            share = MOST_OF_ALL // max(len(pages), 1)
+            most = next((most for most in MOST_OF_GROUP if most <= share), MOST_OF_GROUP[-1])
         by_group = group_by(zip(rows, numbers, strict=True), lambda pair: pair[0].group)
-        for group, pairs in by_group.items() if not wanted.everything and not few else ():
+        for group, pairs in by_group.items():
             # Over all levels and items, first attempts before others.
             names = [replay_file_name(pages[group], number) for _, number in sorted(pairs, key=_replay_sort_key)]
             self._left_out.update(set(names) - set(_evenly_spaced(names, most)) - wanted.also)
@@ -179,7 +183,9 @@ def play_command(row: Row) -> str:
         if name in defaults and value not in (defaults[name], None):
             parts += ["-T", f"{name}={parameter_text(value)}"]
     prefix = options.get(PREFIX)
-    if isinstance(prefix, str) and not prefix.startswith(RECORDED):  # of a file nothing but its digest is known here
+    if isinstance(prefix, str) and not prefix.startswith(
+        RECORDED
+    ):  # a recorded prefix is a file that is not known here
         parts += ["-T", f"{PREFIX}={prefix}"]
     return shlex.join(parts)
 

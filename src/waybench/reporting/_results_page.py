@@ -1,4 +1,4 @@
-"""The page of a group's results, and those of its episodes and clusters."""
+"""The page of a group's results, and the pages of its episodes and clusters."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +22,7 @@ from waybench.results.formatting import one_line
 from waybench.results.results import Cluster, RunKey, setting_text
 from waybench.results.results._groups import displayed_settings
 
-_LONGEST_LIST = 60  # characters
+_LONGEST_LIST = 60  # characters of cluster names
 
 
 class ClusterPages:
@@ -37,38 +37,30 @@ class ClusterPages:
         self.paths: dict[Cluster, str] = {}
 
     def page_path(self, cluster: Cluster, instance: Any) -> str:
-        """Return the path of a cluster's page from the first page of the site, which is written on the first call.
+        """Return the path of a cluster's page from the first page of the site; "" without a drawing.
 
-        Args:
-            cluster: The cluster.
-            instance: An instance that belongs to it; None if there is none that a simulation confirms.
-
-        Returns:
-            The path; "" if there is no drawing.
+        The page is written on the first call with an instance of the cluster that a simulation confirms, not None.
         """
         draw = self._presentation.draw_cluster
-        if draw is None or not cluster.key or (instance is None and cluster not in self.paths):
-            return ""
-        if cluster not in self.paths:
+        if draw is not None and cluster.key and instance is not None and cluster not in self.paths:
             drawing = Markup(draw(instance))
-            # Named after the drawing: clusters of one name that differ, as in the names of places, have a page each.
+            # Named after the drawing, so that different clusters of the same name have a page each.
             path = f"clusters/{slug(cluster.name, drawing)}.html"
             self._site.write_page(
                 path, "cluster.html", cluster=cluster, drawing=drawing, presentation=self._presentation
             )
             self.paths[cluster] = path
-        return self.paths[cluster]
+        return self.paths.get(cluster, "")
 
 
 def write_results_page(site: Site, total: Estimate) -> None:
-    """Write the page of a group's results, and those of its episodes; `total` is its estimate over all levels."""
+    """Write the page of a group's results and the pages of its episodes; `total` is its estimate over all levels."""
     group, store, estimates = total.group, site.store, site.estimates_of[total.group]
     view = TaskView(registry.load(group.env), presentation_of(group.env), site.pages)
     env, presentation = view.env, view.presentation
     headline = headline_spec(env, total.guided)
-    draw_frames = presentation.draw_frames
     cluster_pages = ClusterPages(presentation, site)
-    shared = {
+    values_of_all_pages = {
         "name": site.names[group],
         "group": group,
         "env": env,
@@ -79,26 +71,26 @@ def write_results_page(site: Site, total: Estimate) -> None:
     }
 
     def write_replay(played: StoredEpisode, attempt: Attempt, item: ItemView) -> None:
+        """Write the page of an episode, if it has one."""
         if not site.replays.is_written(group, played.number):
             return
         turns = played.episode.record.turns
         instance = played.instance if played.again.confirmed else None
-        drawings = (
-            steps_without_drawings(turns)
-            if draw_frames is None or instance is None
-            else draw_replay_frames(draw_frames, instance, turns)
-        )
+        if presentation.draw_frames is None or instance is None:
+            frames = steps_without_drawings(turns)
+        else:
+            frames = draw_replay_frames(presentation.draw_frames, instance, turns)
         messages = conversation_view(played, item.opening)
         site.write_page(
             f"replays/{attempt.replay}",
             "replay.html",
-            **shared,
+            **values_of_all_pages,
             attempt=attempt,
             item=item,
             said=messages,
             probes=probes_by_turn(played),
-            frames=drawings,
-            data=pack_json({**drawings.values, "repeated": repeated_fold_texts(messages)}),
+            frames=frames,
+            data=pack_json({**frames.values, "repeated": repeated_fold_texts(messages)}),
             first_error=played.row.first_error,
             not_simulated=played.again.skipped,
             neighbours=site.neighbours.find(played.row, played.number),
@@ -119,22 +111,25 @@ def write_results_page(site: Site, total: Estimate) -> None:
     rows = [store.rows[position] for position in positions]
     sampling_units = "attempts" if total.single and total.single.clusters > total.items else presentation.sampling_units
     anchors = {batch.cluster: batch.anchor for level in levels for batch in level.batches if batch.cluster}
-    pooled = [*estimates, total] if env.items.pooled and len(estimates) > 1 else estimates
-    level_name, named = presentation.level.capitalize(), displayed_settings(group)
+    with_total = [*estimates, total] if env.items.pooled and len(estimates) > 1 else estimates
+    level_name, shown_settings = presentation.level.capitalize(), displayed_settings(group)
+    n_cards_of_kind = {kind: sum(kind in card.kinds for card in cards) for kind in item_kinds(group.env)}
     site.write_page(
         f"results/{site.pages[group]}",
         "results.html",
-        **shared,
+        **values_of_all_pages,
         settings=[
-            *(setting_text(name, value, group.env) for name, value in named.items()),
+            *(setting_text(name, value, group.env) for name, value in shown_settings.items()),
             *_cluster_names_text(rows, presentation),
         ],
-        defaults=[setting_text(name, value, group.env) for name, value in group.settings.items() if name not in named],
+        defaults=[
+            setting_text(name, value, group.env) for name, value in group.settings.items() if name not in shown_settings
+        ],
         origins=list(dict.fromkeys(row.origin for row in rows if row.origin)),
         total=total,
         by_level=level_table(view, headline, [level.estimate for level in levels], total, sampling_units),
         errors=error_table(view, errors),
-        aggregates=aggregate_tables_of_model(view, pooled),
+        aggregates=aggregate_tables_of_model(view, with_total),
         failures=site.failed.of_group(group, level_name),
         first_errors=site.failed.first_errors_of(group, level_name),
         beliefs=belief_table(rows),
@@ -142,10 +137,10 @@ def write_results_page(site: Site, total: Estimate) -> None:
         not_simulated=count_skip_reasons(store.again[at] for at in positions),
         clusters=clusters_table(view, rows, store.variables.get(group, {}), anchors, cluster_pages.paths),
         levels=levels,
-        kinds={
-            kind: (label, count)
+        kinds={  # the filters that show some items, but not all
+            kind: (label, n_cards_of_kind[kind])
             for kind, label in item_kinds(group.env).items()
-            if 0 < (count := sum(kind in card.kinds for card in cards)) < len(cards)
+            if 0 < n_cards_of_kind[kind] < len(cards)
         },
         items=len(cards),
         packed=pack_json({"boards": results.packed}) if results.packed else "",
@@ -154,17 +149,17 @@ def write_results_page(site: Site, total: Estimate) -> None:
 
 def refresh_replay_links(site: Site, group: RunKey) -> None:
     """Update, in a group's written replays, the links to other models' replays of the same items."""
-    others, presentation = site.templates.get_template("others.html"), presentation_of(group.env)
+    template, presentation = site.templates.get_template("others.html"), presentation_of(group.env)
     for position in site.store.positions(group):
         row, number = site.store.rows[position], site.store.numbers[position]
         if site.replays.is_written(group, number):
             neighbours = site.neighbours.find(row, number)
-            section = others.render(neighbours=neighbours, presentation=presentation)
+            section = template.render(neighbours=neighbours, presentation=presentation)
             site.folder.replace_section(f"replays/{site.replays.link(group, number)}", section)
 
 
 def _cluster_names_text(rows: Sequence[Row], presentation: Presentation) -> list[str]:
-    """Return the names of a group's clusters, such as its maps, as one setting; of many only their number."""
+    """Return the names of a group's clusters, such as its maps, as one setting, or how many there are; [] if none."""
     names = sorted({one_line(row.cluster.name, 40) for row in rows if row.cluster.key})
     if not (presentation.clusters and names):
         return []
