@@ -1,4 +1,4 @@
-"""The pages of a site: what each is made of, and which of them are written again."""
+"""The pages of a site: the jobs that write them, their cache keys, and the first page."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -47,16 +47,16 @@ _MOST_PASSED_OVER = 200  # samples that the first page names; summary.json names
 
 def write_site(site: Site, title: str, progress: Callable[[int, int], None]) -> None:
     """Write all pages and files; `progress` receives the number of finished jobs, and of all."""
-    compared = site.run_analyses()
-    # In the order of names: a log that is added may change ranks, and leaves the charts of other tasks as they are.
+    analyses = site.run_analyses()
+    # By name and not by rank, which a new log may change: charts of other tasks then keep their colours.
     with model_colours(sorted(site.model_pages, key=lambda name: (is_embedded(name), name))):
         families = [
-            Job(_family_pages_key(site, title, family, compared), partial(write_family_pages, site, family, compared))
+            Job(_family_pages_key(site, title, family, analyses), partial(write_family_pages, site, family, analyses))
             for family in site.families
         ]
         others = [
-            Job(b"", partial(_write_summary, site, title, compared)),
-            Job(b"", partial(_write_data_files, site, compared)),
+            Job(b"", partial(_write_summary, site, title, analyses)),
+            Job(b"", partial(_write_data_files, site, analyses)),
             Job(b"", partial(_write_agents_page, site)),
             *(
                 Job(b"", partial(_write_compare_page, site, key))
@@ -74,17 +74,17 @@ def write_site(site: Site, title: str, progress: Callable[[int, int], None]) -> 
             for total in site.totals
         ]
         models = [
-            Job(_model_page_key(site, title, name, compared), partial(write_model_page, site, name, compared))
+            Job(_model_page_key(site, title, name, analyses), partial(write_model_page, site, name, analyses))
             for name in site.model_pages
         ]
-        # The longest jobs come first, and last those whose charts others have drawn.
+        # The longest jobs come first, and jobs whose charts others have drawn come last.
         jobs = [*families, *others, *results, *models]
         written = _run_jobs(jobs, site.folder, site.charts, site.cache, site.processes, progress)
-        of_job = dict(zip(jobs, written, strict=True))
-        in_order = [of_job[job] for job in (*results, *models, *families, *others)]
-        site.charts.listed = [chart for result in in_order for chart in result.charts]
-        charts = [cast(Sequence[str], of_job[job].value) for job in families]
-        _write_front_page(site, charts, compared)
+        written_of_job = dict(zip(jobs, written, strict=True))
+        in_list_order = [written_of_job[job] for job in (*results, *models, *families, *others)]
+        site.charts.listed = [chart for result in in_list_order for chart in result.charts]
+        charts = [cast(Sequence[str], written_of_job[job].value) for job in families]
+        _write_front_page(site, charts, analyses)
 
 
 def _results_page_key(site: Site, title: str, total: Estimate) -> bytes:
@@ -123,14 +123,16 @@ def _model_page_key(site: Site, title: str, name: str, analyses: Analyses) -> by
     groups = [group for group in site.names if group.model == name]
     if not all(is_cacheable(group.env) for group in groups):
         return b""
-    # Of the others it depends how many levels a task has, and which settings tell its rows apart.
-    others = [site.ranked_groups[score_key(group)] for group in groups]
-    curved = [[curve.group for curve in analyses.curves if curve.group.env == group.env] for group in groups]
+    # The groups of other models determine the levels of a task, and the settings that distinguish its rows.
+    groups_of_tasks = [site.ranked_groups[score_key(group)] for group in groups]
+    groups_with_curves = [
+        [curve.group for curve in analyses.curves if curve.group.env == group.env] for group in groups
+    ]
     agents = [(agent.model, agent.settings, colour_number(agent.model)) for agent in site.agents]
     return content_key(
         "model",
         *(title, name, site.model_pages[name], site.png),
-        # A line alone has the first colour.
+        # The only line of a chart has the first colour, whatever the model.
         colour_number(name) if len({(group.env, group.separate_by) for group in groups}) < len(groups) else None,
         [(group, site.pages[group], group in site.searched_groups, site.estimates_of[group]) for group in groups],
         [total for total in site.totals if total.group.model == name],
@@ -138,11 +140,11 @@ def _model_page_key(site: Site, title: str, name: str, analyses: Analyses) -> by
             (
                 distinguishing_settings(group, task_groups),
                 distinguishing_settings(group, curve_groups),
-                [each for each in task_groups if each.model == name],
+                [task_group for task_group in task_groups if task_group.model == name],
             )
-            for group, task_groups, curve_groups in zip(groups, others, curved, strict=True)
+            for group, task_groups, curve_groups in zip(groups, groups_of_tasks, groups_with_curves, strict=True)
         ],
-        [sorted({level for cells in by_group.values() for level in cells}) for by_group in others],
+        [sorted({level for by_level in task_groups.values() for level in by_level}) for task_groups in groups_of_tasks],
         [curve for curve in analyses.curves if curve.group.model == name],
         site.failed.of_model(name, site.pages),
         agents if any(model == name for model, *_ in agents) else (),
@@ -186,19 +188,21 @@ def _write_compare_page(site: Site, key: ScoreKey) -> None:
 
 
 def _write_front_page(site: Site, charts: Sequence[Sequence[str]], analyses: Analyses) -> None:
-    """Write the first page, and the other pages that link to those of models and families; all charts must be listed.
+    """Write the first page, the pages that it alone links to, and the list of charts, which must be complete.
 
     `charts` has for each family its chart as SVG, "" if it has none, and a short text on what the chart shows.
     """
     pages, model_pages, groups = site.pages, site.model_pages, [total.group for total in site.totals]
     site.write_files(asset_files({kind for group in groups for kind in item_kinds(group.env)}))
-    # Players of ours are no rivals of a model.
-    by_kind = group_by(site.matrix.rows, lambda row: row.kind == "reference")
-    rivals = [row.model for row in by_kind.get(False) or by_kind.get(True, [])]
-    decided = site.verdicts.model_outcomes(without_searches(site.store.rows), rivals) if len(rivals) > 1 else []
-    if not by_kind.get(False):  # of reference players alone the pair that differs most is shown
-        decided.sort(key=lambda outcome: -outcome.n_shown)
-    forests = [forest_chart(outcome) for outcome in decided[:_MOST_FORESTS]]
+    # Models are compared with models; reference players are compared only if there are no models.
+    ranked_models = [row.model for row in site.matrix.rows if row.kind != "reference"]
+    rivals = ranked_models or [row.model for row in site.matrix.rows]
+    outcomes: list[Outcome] = []
+    if len(rivals) > 1:
+        outcomes = site.verdicts.model_outcomes(without_searches(site.store.rows), rivals)
+    if not ranked_models:  # the pair of reference players that differs most comes first
+        outcomes.sort(key=lambda outcome: -outcome.n_shown)
+    forests = [forest_chart(outcome) for outcome in outcomes[:_MOST_FORESTS]]
     site.write_files(site.charts.files_of(chart for chart in forests if chart))
     profiles = contrast_profiles(
         analyses.contrasts, [horizon for curve in analyses.curves for horizon in curve.horizons]
@@ -207,14 +211,14 @@ def _write_front_page(site: Site, charts: Sequence[Sequence[str]], analyses: Ana
         _contrast_profile(TaskView(registry.load(env), presentation_of(env), pages), effects, profiles)
         for env, effects in group_by(analyses.contrasts, lambda effect: effect.group.env).items()
     ]
-    drawn = {profile.group.env for profile in profiles}
+    envs_with_profiles = {profile.group.env for profile in profiles}
     site.write_files(site.charts.files_of(part.chart for part in contrasts if part.chart))
     site.write_files([site.charts.index_file()])
     if not site.replays.is_complete:
         site.write_page(f"replays/{LATER}", "later.html")
-    spent = ledger_page(site.ledger, site.effects, pages, model_pages, site.store.prices)
-    if spent:
-        site.write_page("ledger/index.html", "ledger.html", ledger=spent)
+    ledger = ledger_page(site.ledger, site.effects, pages, model_pages, site.store.prices)
+    if ledger:
+        site.write_page("ledger/index.html", "ledger.html", ledger=ledger)
     site.write_page("all/index.html", "all.html", leaders=leader_tables(site.leaders(analyses)))
     family_pages: dict[Family, str] = {}
     env_pages: dict[str, str] = {}
@@ -225,14 +229,18 @@ def _write_front_page(site: Site, charts: Sequence[Sequence[str]], analyses: Ana
         "index.html",
         "index.html",
         outcomes=[
-            (outcome.text, chart, _compare_links(site, outcome)) for outcome, chart in zip_longest(decided, forests)
+            (outcome.text, chart, _compare_links(site, outcome)) for outcome, chart in zip_longest(outcomes, forests)
         ],
         matrix=matrix_table(site.matrix, family_pages, pages, model_pages),
         pairs=pairs_table(site.matrix, model_pages),
-        # Where conditions are compared, each has a horizon of its own, in the chart of profiles.
+        # An environment with profiles has a horizon for each condition, in the chart of profiles.
         horizons=horizon_matrix(
             site.matrix,
-            {group: horizon for group, horizon in leading_horizons(analyses.curves).items() if group.env not in drawn},
+            {
+                group: horizon
+                for group, horizon in leading_horizons(analyses.curves).items()
+                if group.env not in envs_with_profiles
+            },
             env_pages,
             pages,
             model_pages,
@@ -266,7 +274,7 @@ def _write_front_page(site: Site, charts: Sequence[Sequence[str]], analyses: Ana
         },
         passed_over=[(Path(skipped.log).name, skipped.sample, skipped.error) for skipped in site.store.passed_over],
         most_passed_over=_MOST_PASSED_OVER,
-        spent=spent,
+        spent=ledger,
     )
 
 
@@ -284,7 +292,7 @@ def _compare_links(site: Site, outcome: Outcome) -> list[tuple[str, str]]:
 
 
 class _ProfilePart(NamedTuple):
-    """What the first page says of an environment with contrasts: a chart, a sentence for each model, and a table."""
+    """The part of the first page on an environment with contrasts: a chart, a sentence for each model, and a table."""
 
     chart: Chart | None
     sentences: list[str]
@@ -292,15 +300,18 @@ class _ProfilePart(NamedTuple):
 
 
 def _contrast_profile(view: TaskView, effects: Sequence[ContrastEffect], profiles: Sequence[Profile]) -> _ProfilePart:
-    of_env = [profile for profile in profiles if profile.group.env == view.env.id]
-    return _ProfilePart(profile_chart(view, of_env), [profile.text for profile in of_env], effect_table(view, effects))
+    """Return the part on one environment, from its effects and the profiles of all environments."""
+    profiles = [profile for profile in profiles if profile.group.env == view.env.id]
+    return _ProfilePart(
+        profile_chart(view, profiles), [profile.text for profile in profiles], effect_table(view, effects)
+    )
 
 
 class Job(NamedTuple):
     """Pages to write.
 
     Attributes:
-        key: Its cache key; b"" if it cannot be cached.
+        key: The cache key of the pages; b"" if they cannot be cached.
         write: Writes the pages and the files of their charts, and returns `Written.value`.
         refresh: Updates the parts of unchanged pages that depend on other results; None if there are none.
     """
@@ -335,32 +346,33 @@ def _run_jobs(
     """Run the jobs whose content has changed since an earlier report, in several processes if possible.
 
     Returns:
-        The result of each job, in order; their charts are not listed yet.
+        The result of each job, in order; its charts are not in `ChartFiles.listed` yet.
     """
-    earlier = [_earlier_result(job, folder, cache) for job in jobs]
-    to_do = [job for job, before in zip(jobs, earlier, strict=True) if before is None]
+    earlier_results = [_earlier_result(job, folder, cache) for job in jobs]
+    changed_jobs = [job for job, earlier in zip(jobs, earlier_results, strict=True) if earlier is None]
 
     def run_job(number: int) -> Written:
-        before = len(charts.listed)
+        """Run a job; its charts are removed from the list again, which other processes cannot share."""
+        n_listed = len(charts.listed)
         with folder.record_written_files() as files, cache.record_changes() as changes:
-            value = to_do[number].write()
-        new_charts = charts.listed[before:]
-        del charts.listed[before:]
+            value = changed_jobs[number].write()
+        new_charts = charts.listed[n_listed:]
+        del charts.listed[n_listed:]
         return Written(files, new_charts, changes, value)
 
-    done: list[Written] = []
-    with map_in_processes(run_job, len(to_do), processes) as results:
-        for job, before in zip(jobs, earlier, strict=True):
-            written = before or next(results)
-            if before is None and job.key:
+    results: list[Written] = []
+    with map_in_processes(run_job, len(changed_jobs), processes) as new_results:
+        for job, earlier in zip(jobs, earlier_results, strict=True):
+            written = earlier or next(new_results)
+            if earlier is None and job.key:
                 cache.put(job.key, written.to_bytes())
             folder.take_over(written.files)
-            if before is not None and job.refresh is not None:
+            if earlier is not None and job.refresh is not None:
                 job.refresh()
             cache.merge_changes(written.changes)
-            done.append(written)
-            progress(len(done), len(jobs))
-    return done
+            results.append(written)
+            progress(len(results), len(jobs))
+    return results
 
 
 def _earlier_result(job: Job, folder: SiteFolder, cache: ReportCache) -> Written | None:
@@ -369,8 +381,9 @@ def _earlier_result(job: Job, folder: SiteFolder, cache: ReportCache) -> Written
     if content is None:
         return None
     try:
-        files, chart_list, used, value = json.loads(content)
-        written = Written(dict(files), list(chart_list), Changes({}, {bytes.fromhex(key) for key in used}), value)
+        files, listed_charts, used_keys, value = json.loads(content)
+        changes = Changes({}, {bytes.fromhex(key) for key in used_keys})
+        written = Written(dict(files), list(listed_charts), changes, value)
     except (ValueError, TypeError):
         return None
     return written if folder.has_files(written.files, sections=False) else None

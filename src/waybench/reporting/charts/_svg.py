@@ -1,4 +1,4 @@
-"""Specifications of charts, drawings of them that are fit to stand in a page, their files, and colours."""
+"""Charts: drawings of their specifications that are safe for a page, their files, and colours of models."""
 
 import json
 import os
@@ -38,14 +38,15 @@ _ATTRIBUTES = {
 }
 _DEFAULTS = {"opacity": "1", "transform": "translate(0,0)", **dict.fromkeys(("x1", "x2", "y1", "y2"), "0")}
 _VALUE = re.compile(r"[-+\w .,#%()]*")
+# Caches, of which the last one is in use, each with the folder in which processes share their drawings.
 _CACHES: list[tuple[ReportCache, Path | None]] = [(ReportCache(None), None)]
-# Descriptions for screen readers of parts of which `safe_drawing` keeps none: to make them takes a tenth of the time.
+# No descriptions for screen readers of parts where `safe_drawing` drops them: they take a tenth of the time.
 _UNDESCRIBED: Spec = {name: {"aria": False} for name in ("axis", "legend", "title", "area", "line", "rule", "text")}
 _NO_LABEL = 'aria-label=""'
 _LONG_FRACTION = re.compile(r"(\.\d\d)\d+")
-# How Vega draws a point: a third of a chart of many lines, of which a circle takes a third.
-_POINT = re.compile(r"M([\d.]+),0A\1,\1,0,1,1,-\1,0A\1,\1,0,1,1,\1,0")
-_PLACE = re.compile(r"translate\((-?[\d.]+),(-?[\d.]+)\)")
+# Vega's path of a point, three times as long as a circle element; such paths are a third of a chart of many lines.
+_POINT_PATH = re.compile(r"M([\d.]+),0A\1,\1,0,1,1,-\1,0A\1,\1,0,1,1,\1,0")
+_TRANSLATION = re.compile(r"translate\((-?[\d.]+),(-?[\d.]+)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Chart:
         name: Its name as a file, the same in every report.
         wide: The drawing for wide pages.
         narrow: The drawing for narrow pages; None if `wide` serves for both.
-        caption: What it shows.
+        caption: Its caption.
         spec: The Vega-Lite specification of `wide` with its data.
     """
 
@@ -75,11 +76,11 @@ class Chart:
 def draw_spec(spec: Mapping[str, Any], label: str) -> Markup:
     """Draw a Vega-Lite specification for a page; `label` describes it for screen readers."""
     text = json.dumps(spec)
-    cache, others = _CACHES[-1]
+    cache, shared_folder = _CACHES[-1]
     key = content_key("svg", text)
     content = cache.get(key)
     if content is None:
-        content = _compressed_drawing(text, others / key.hex() if others else None)
+        content = _compressed_drawing(text, shared_folder / key.hex() if shared_folder else None)
         cache.put(key, content)
     return with_label(zlib.decompress(content).decode(), label)
 
@@ -101,11 +102,11 @@ def _compressed_drawing(spec: str, path: Path | None) -> bytes:
         if path is not None and path.exists():
             return path.read_bytes()
     content = zlib.compress(safe_drawing(_vega_svg(spec)).encode(), 1)
-    with suppress(OSError):  # then the other processes make it again
+    with suppress(OSError):  # other processes then draw it again
         if path is not None:
-            part = path.with_suffix(f".{os.getpid()}")
-            part.write_bytes(content)
-            part.replace(path)
+            temporary = path.with_suffix(f".{os.getpid()}")
+            temporary.write_bytes(content)
+            temporary.replace(path)
     return content
 
 
@@ -125,8 +126,8 @@ def with_label(shapes: str, label: str) -> Markup:
 def safe_drawing(svg: str) -> str:
     """Return a drawing with only shapes and text, for a page; its label is empty.
 
-    Elements and attributes are those of a short list and everything else is left out, whatever vl-convert let through.
-    The page's own fonts are used. A mark's description becomes a title, which browsers show on hovering.
+    All elements and attributes but those of a short list are left out, so that nothing in the data can be active.
+    The text has the page's fonts. A mark's description becomes a title, which browsers show on hovering.
     """
     root = ElementTree.fromstring(svg)
     shapes = _allowed_element(root)
@@ -139,6 +140,7 @@ def safe_drawing(svg: str) -> str:
 
 
 def _allowed_element(element: ElementTree.Element) -> ElementTree.Element | None:
+    """Return the allowed parts of an element; None if it is not allowed, or draws nothing."""
     name = str(element.tag).rpartition("}")[2]
     if name not in _ELEMENTS or element.get("display") == "none" or "background" in element.get("class", "").split():
         return None
@@ -148,33 +150,30 @@ def _allowed_element(element: ElementTree.Element) -> ElementTree.Element | None
         if key in _ATTRIBUTES and value != _DEFAULTS.get(key) and _VALUE.fullmatch(value)
     }
     circle = _as_circle(attributes)
-    kept = ElementTree.Element(name, attributes) if circle is None else circle
-    kept.text = element.text if name in ("text", "title") else None
+    allowed = ElementTree.Element(name, attributes) if circle is None else circle
+    allowed.text = element.text if name in ("text", "title") else None
     description = element.get("aria-label")
     if description and element.get("aria-roledescription") in ("point", "bar"):
-        ElementTree.SubElement(kept, "title").text = description
-    kept.extend(
-        shape for inner in element if (child := _allowed_element(inner)) is not None for shape in _unwrap_group(child)
-    )
-    empty = (kept.tag == "g" and not len(kept)) or (kept.tag == "path" and not kept.get("d"))
-    if empty:
+        ElementTree.SubElement(allowed, "title").text = description
+    for inner in element:
+        child = _allowed_element(inner)
+        if child is not None:  # the children of a group without attributes take its place
+            allowed.extend(list(child) if child.tag == "g" and not child.attrib else [child])
+    is_empty_group = allowed.tag == "g" and not len(allowed)
+    if is_empty_group or (allowed.tag == "path" and not allowed.get("d")):
         return None
-    _move_common_attributes(kept)
-    return kept
+    _move_common_attributes(allowed)
+    return allowed
 
 
 def _as_circle(attributes: Mapping[str, str]) -> ElementTree.Element | None:
-    """Return a shape that is drawn as a circle as a circle element; None for other shapes."""
-    round_, position = _POINT.fullmatch(attributes.get("d", "")), _PLACE.fullmatch(attributes.get("transform", ""))
-    if round_ is None or position is None:
+    """Return the circle element of a path's attributes; None if the path is no circle."""
+    path = _POINT_PATH.fullmatch(attributes.get("d", ""))
+    position = _TRANSLATION.fullmatch(attributes.get("transform", ""))
+    if path is None or position is None:
         return None
-    look = {key: value for key, value in attributes.items() if key not in ("d", "transform")}
-    return ElementTree.Element("circle", {"cx": position[1], "cy": position[2], "r": round_[1], **look})
-
-
-def _unwrap_group(element: ElementTree.Element) -> list[ElementTree.Element]:
-    """Return an element or, for a group without attributes, its children."""
-    return list(element) if element.tag == "g" and not element.attrib else [element]
+    other_attributes = {key: value for key, value in attributes.items() if key not in ("d", "transform")}
+    return ElementTree.Element("circle", {"cx": position[1], "cy": position[2], "r": path[1], **other_attributes})
 
 
 def _move_common_attributes(group: ElementTree.Element) -> None:
@@ -182,7 +181,9 @@ def _move_common_attributes(group: ElementTree.Element) -> None:
     if group.tag != "g":
         return
     first, *others = group
-    for key, value in tuple(first.attrib.items()) if others else ():
+    if not others:  # a single shape keeps its attributes
+        return
+    for key, value in tuple(first.attrib.items()):
         if key in _INHERITED and key not in group.attrib and all(other.get(key) == value for other in others):
             group.set(key, value)
             for child in group:
@@ -191,72 +192,67 @@ def _move_common_attributes(group: ElementTree.Element) -> None:
 
 COLOURS = 7
 _NO_MODELS: Mapping[str, int] = {}
-_NUMBERS = ContextVar("model colours", default=_NO_MODELS)
+_COLOUR_NUMBERS = ContextVar("model colours", default=_NO_MODELS)  # model -> number, which can exceed `COLOURS`
 
 
 @contextmanager
 def model_colours(models: Sequence[str]) -> Generator[None, None, None]:
     """Give each model of a report its own colour within the block, in their order, while there are colours."""
-    token = _NUMBERS.set({model: number for number, model in enumerate(dict.fromkeys(models))})
+    token = _COLOUR_NUMBERS.set({model: number for number, model in enumerate(dict.fromkeys(models))})
     try:
         yield
     finally:
-        _NUMBERS.reset(token)
+        _COLOUR_NUMBERS.reset(token)
 
 
 def colour_number(model: str) -> int | None:
-    """Return the index of a model's colour in the report; None if it has none."""
-    return _NUMBERS.get().get(model)
+    """Return the number of a model in the order of `model_colours`; None if the model is not in the report."""
+    return _COLOUR_NUMBERS.get().get(model)
 
 
 def colour_numbers(models: Sequence[str]) -> list[int]:
     """Return the number of the colour of each line of a chart, from 0 to `COLOURS` - 1.
 
-    A line has its model's colour. Where several lines would have the same one, because they are of one model or the
-    report has more models than colours, the later ones take free colours; reference players come last.
-    A line alone has the first colour, so that the pages of a model do not change with the other models.
+    A line has its model's colour. If several lines would have the same colour, because they are of one model or the
+    report has more models than colours, later lines take unused colours; lines of reference players come last.
+    A single line has the first colour, so that the pages of a model do not change with the other models.
     """
     if len(models) == 1:
         return [0]
-    numbers, seen = _NUMBERS.get(), Counter[str]()
+    number_of_model, n_lines = _COLOUR_NUMBERS.get(), Counter[str]()
     order: list[tuple[bool, int, int, int]] = []
     for line, model in enumerate(models):
-        order.append((is_embedded(model), seen[model], numbers.get(model, line), line))
-        seen[model] += 1
-    colours, taken = [0] * len(models), set[int]()
-    for _, _, wanted, line in sorted(order):
-        if len(taken) == COLOURS:
-            taken.clear()
-        free = (number % COLOURS for number in range(wanted, wanted + COLOURS))
-        colours[line] = next(number for number in free if number not in taken)
-        taken.add(colours[line])
+        order.append((is_embedded(model), n_lines[model], number_of_model.get(model, line), line))
+        n_lines[model] += 1
+    colours, used_colours = [0] * len(models), set[int]()
+    for _, _, number, line in sorted(order):
+        if len(used_colours) == COLOURS:
+            used_colours.clear()
+        candidates = (candidate % COLOURS for candidate in range(number, number + COLOURS))
+        colours[line] = next(candidate for candidate in candidates if candidate not in used_colours)
+        used_colours.add(colours[line])
     return colours
 
 
 SCALE = 2  # pixels of a PNG to one of the drawing
-# The first one comes with what draws the PNGs, and the others have the same widths.
+# The first font comes with vl-convert, which draws the PNGs; the others have the same widths.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 _PAPER = "#ffffff"
 _VARIABLE = re.compile(r"var\((--[\w-]+)\)")
 _COLOURED_TAG = re.compile(r"<[^>]*var\([^>]*>")
-_DATA = {"values", "datasets"}  # keys of data in a specification
-_COLOURED = {"colour", "ink"}  # keys of the data whose values are colours
+_DATA_KEYS = {"values", "datasets"}  # keys of data in a specification
+_COLOUR_KEYS = {"colour", "ink"}  # keys of the data whose values are colours
 
 
 class ChartFiles:
-    """The files of charts, as far as they have been drawn.
+    """The files of charts.
 
     Attributes:
-        listed: Names and captions of the charts.
+        listed: Names and captions of the charts whose files were made.
     """
 
     def __init__(self, folder: Path, *, png: bool = False) -> None:
-        """Prepare the files of charts.
-
-        Args:
-            folder: The site's folder, which an earlier report may have written to.
-            png: Whether each chart is also written as a PNG, which takes as long as the chart itself and most room.
-        """
+        """Take the site's folder, which an earlier report may have written to, and whether charts have PNGs, too."""
         self._folder, self._png = folder, png
         self.listed: list[dict[str, Json]] = []
 
@@ -269,14 +265,14 @@ class ChartFiles:
         for chart in charts:
             svg, path = standalone_svg(chart.wide), f"charts/{chart.name}"
             if self._png:
-                # First the picture: a drawing that is there tells the next report that its picture is there, too.
+                # The PNG comes first, so that the next report can infer it from the SVG (`_earlier_picture`).
                 yield f"{path}.png", self._earlier_picture(path, svg) or vl_convert.svg_to_png(svg, scale=SCALE)
             yield f"{path}.svg", svg
             yield f"{path}.json", json.dumps(_standalone_spec(chart), allow_nan=False, separators=(",", ":")) + "\n"
             self.listed.append({"name": chart.name, "caption": chart.caption})
 
     def _earlier_picture(self, path: str, svg: str) -> bytes:
-        """Return the picture that an earlier report made of the same drawing; b"" if there is none."""
+        """Return the PNG that an earlier report made of the same SVG; b"" if there is none."""
         try:
             if (self._folder / f"{path}.svg").read_text(encoding="utf-8") == svg:
                 return (self._folder / f"{path}.png").read_bytes()
@@ -299,47 +295,49 @@ def palette() -> Mapping[str, str]:
 
 def standalone_svg(drawing: str) -> str:
     """Return a page's drawing as an SVG file, in the colours of a light page on white."""
-    head, end, shapes = drawing.partition(">")
-    svg = ElementTree.fromstring(f"{head}/>")
-    box = svg.get("viewBox", "")
-    start, top, width, height = box.split()
+    opening_tag, end_of_tag, shapes = drawing.partition(">")
+    svg = ElementTree.fromstring(f"{opening_tag}/>")
+    view_box = svg.get("viewBox", "")
+    left, top, width, height = view_box.split()
     svg.attrib = {
         "xmlns": "http://www.w3.org/2000/svg",
         "width": width,
         "height": height,
-        "viewBox": box,
+        "viewBox": view_box,
         "role": "img",
         "aria-label": svg.get("aria-label", ""),
         "font-family": FONT,
     }
-    paper = ElementTree.Element("rect", {"x": start, "y": top, "width": width, "height": height, "fill": _PAPER})
+    paper = ElementTree.Element("rect", {"x": left, "y": top, "width": width, "height": height, "fill": _PAPER})
     opening = ElementTree.tostring(svg, encoding="unicode").removesuffix(" />")
     # Values of attributes have no ">" (ElementTree writes "&gt;"), so a tag ends with the first one.
     coloured = _COLOURED_TAG.sub(lambda tag: _resolve_colours(tag[0]), shapes)
-    return f"{opening}{end}{ElementTree.tostring(paper, encoding='unicode')}{coloured}\n"
+    return f"{opening}{end_of_tag}{ElementTree.tostring(paper, encoding='unicode')}{coloured}\n"
 
 
 def _resolve_colours(value: str) -> str:
+    """Return a text with the colours of a light page in place of variables of the style sheet."""
     return _VARIABLE.sub(lambda match: palette()[match[1]], value)
 
 
 def _standalone_spec(chart: Chart) -> dict[str, Json]:
+    """Return a chart's specification in the colours of a light page on white, with its caption."""
     spec = _resolve_spec_colours(chart.spec)
     config = {**spec.get("config", {}), "font": FONT}
-    about = {"description": chart.caption, "background": _PAPER, "config": config}
-    return {**spec, **about}
+    return {**spec, "description": chart.caption, "background": _PAPER, "config": config}
 
 
 def _resolve_spec_colours(value: Json, keys: Container[str] | None = None) -> Any:
-    """Return a part of a specification with its named colours resolved; in data only where colours are."""
+    """Return a part of a specification with its variables of colours resolved, in data only at `_COLOUR_KEYS`.
+
+    `keys` are the keys of a mapping whose values are resolved; None for all keys.
+    """
     if isinstance(value, Mapping):
-        items = cast(Mapping[str, Json], value).items()
-        return {
-            key: _resolve_spec_colours(part, _COLOURED if key in _DATA else None)
-            if keys is None or key in keys
-            else part
-            for key, part in items
-        }
+        resolved: dict[str, Any] = {}
+        for key, part in cast(Mapping[str, Json], value).items():
+            part_keys = _COLOUR_KEYS if key in _DATA_KEYS else None
+            resolved[key] = _resolve_spec_colours(part, part_keys) if keys is None or key in keys else part
+        return resolved
     if isinstance(value, list):
         return [_resolve_spec_colours(part, keys) for part in cast(list[Json], value)]
     return _resolve_colours(value) if isinstance(value, str) else value
