@@ -72,7 +72,7 @@ def test_numbers_are_those_in_a_group(gathered: Any) -> None:
 
 def test_what_is_in_memory_is_no_record(gathered: Any) -> None:
     found = gathered(searched("random", "bfs", level=15, count=4))
-    assert {len(head.record.turns) for head in found._heads} == {0}
+    assert {len(head.record.turns) for head in found._episodes_without_records} == {0}
 
 
 def test_only_models_with_a_price_have_a_cost(gathered: Any) -> None:

@@ -44,7 +44,6 @@ class AgentCard:
     """One agent on the report's pages.
 
     Attributes:
-        name: The model.
         differs: The settings that distinguish it from other agents, in words.
         missing: Names of the recorded settings that it has not played.
         parts: The table of what each game adds to its capabilities by the paper's formula.
@@ -69,7 +68,6 @@ class AgentReport:
         degrees: The table of how much each game needs each capability (Table 3).
         capabilities: Formula -> the table of the agents' capabilities.
         degree_charts: The charts of how much each game needs each capability (Figure 2).
-        overlays: Charts that overlay several agents (Figure 3).
     """
 
     cards: list[AgentCard]

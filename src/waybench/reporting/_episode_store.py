@@ -28,7 +28,6 @@ class Said:
 
     Attributes:
         who: "prompt", "reply" or "answer".
-        title: Its heading.
         text: Its text; for an answer with `folds`, the text after the last fold.
         outcome: The outcome of a reply.
         reason: Why a reply was not carried out.
@@ -211,12 +210,7 @@ class EpisodeStore:
     ) -> None:
         """Simulate and measure all episodes and write them to disk.
 
-        Args:
-            episodes: The episodes.
-            prices: Prices of the models' tokens, as far as they are known.
-            cache: The results of an earlier report; none by default.
-            progress: Receives the number of episodes after each batch.
-            processes: Number of processes that read batches.
+        `progress` receives the number of episodes after each batch; `processes` processes read batches.
         """
         self.prices = prices
         self.identities: list[bytes] = []

@@ -54,7 +54,6 @@ class Model:
     """A model's page.
 
     Attributes:
-        name: The model.
         embedded: Whether it is one of the embedded players.
         leaders: The table of its scores, a row for each task.
         agents: Its cards as an agent, one for each combination of settings.
@@ -118,7 +117,6 @@ class LedgerPage:
         effects: The table of effects of settings, with a row for two values; None if there are none.
         total: The tokens, cost and time of all rows together, as text.
         prices: A note on the source of list prices; "" without list prices.
-        priced: Whether some row has a cost.
         unpriced: Models with known tokens but without a price.
     """
 

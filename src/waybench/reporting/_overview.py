@@ -32,12 +32,7 @@ def overview_tables(
 ) -> list[Table]:
     """Return the tables of a family, in the order of its modes and parts; groups with a teacher have their own tables.
 
-    Args:
-        presentation: The family's presentation.
-        estimates: The family's estimates by level.
-        effects: The effects of in-context examples.
-        pages: File names of the groups' pages.
-        id_prefix: The start of the tables' ids.
+    `effects` are those of in-context examples, and `id_prefix` begins the tables' ids.
     """
     effect_of = {(effect.group, effect.level): effect for effect in effects}
     by_mode = group_by(estimates, lambda estimate: presentation.level_title(estimate.group.env, estimate.level))

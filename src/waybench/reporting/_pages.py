@@ -55,8 +55,8 @@ def write_site(site: Site, title: str, progress: Callable[[int, int], None]) -> 
             for family in site.families
         ]
         others = [
-            Job(b"", partial(_write_summary, site, title, analyses)),
-            Job(b"", partial(_write_data_files, site, analyses)),
+            Job(b"", lambda: site.folder.write("summary.json", summary_json(title, site, analyses))),
+            Job(b"", lambda: site.write_files(data_files(site, analyses))),
             Job(b"", partial(_write_agents_page, site)),
             *(
                 Job(b"", partial(_write_compare_page, site, key))
@@ -150,14 +150,6 @@ def _model_page_key(site: Site, title: str, name: str, analyses: Analyses) -> by
         agents if any(model == name for model, *_ in agents) else (),
         [agent for agent in site.agents if agent.model == name],
     )
-
-
-def _write_summary(site: Site, title: str, analyses: Analyses) -> None:
-    site.folder.write("summary.json", summary_json(title, site, analyses))
-
-
-def _write_data_files(site: Site, analyses: Analyses) -> None:
-    site.write_files(data_files(site, analyses))
 
 
 def _write_agents_page(site: Site) -> None:

@@ -69,11 +69,7 @@ def read_batches(
 ) -> Iterator[ReadBatch]:
     """Read episodes and verify them, in batches; new results are added to the cache.
 
-    Args:
-        episodes: The episodes; `EpisodeBatches` are read in up to `processes` processes.
-        prices: Prices of the models' tokens, as far as they are known.
-        cache: The results of an earlier report.
-        processes: Number of processes.
+    `EpisodeBatches` are read in up to `processes` processes. `prices` has the known prices of the models' tokens.
 
     Raises:
         NoEpisodesError: If `EpisodeBatches` were given without an episode in them.

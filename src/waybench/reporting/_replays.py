@@ -30,7 +30,6 @@ class Frames:
     """Drawings of an episode from its start to its end.
 
     Attributes:
-        last: The last drawing.
         values: All drawings for the page's script: `pieces` has each part of a drawing once, each of `frames` lists the
             numbers of its parts (`_encode_runs`), `turns` has for each frame the number of turns before it, and `moves`
             the number of steps in which its last turn is shown.
@@ -105,7 +104,6 @@ class Replays(NamedTuple):
     Attributes:
         most: Most replays of each group; None for `MOST_OF_GROUP`, or for all replays if there are at most
             `MOST_OF_ALL` episodes.
-        everything: Whether all replays are wanted.
         also: File names of further replays that are wanted.
     """
 
@@ -120,11 +118,7 @@ BY_DEFAULT = Replays()
 class ChosenReplays:
     """The pages of a report's replays: their names, and which of them are written.
 
-    Args:
-        rows: The rows of the report's episodes.
-        numbers: The number of each row in its group.
-        pages: The file name of the results page of each group.
-        wanted: Which replays are wanted.
+    `numbers` are those of the rows in their groups, and `pages` has the file name of each group's results page.
     """
 
     def __init__(

@@ -53,7 +53,6 @@ class Attempt:
         exclusion_reason: Why it is excluded; "" if it is included.
         mismatch: Where record and simulation differ; "" if they agree.
         not_simulated: Why there was no simulation; "" if there was one.
-        log: The log file's name.
         replay: Address of its replay, or of the page that says how to make one (`ChosenReplays.link`).
     """
 
@@ -88,7 +87,6 @@ class Card:
         incomplete: Whether infrastructure errors ended some attempts, but not all.
         shown: Number of the attempt that the board shows; None without a board or an included attempt.
         board: The drawing, "" where scripts draw it; None if there is none, or the page has enough of them.
-        kinds: The filters that show the item (`item_kinds`).
     """
 
     item: str

@@ -65,22 +65,9 @@ class Analyses:
     """The comparisons and other analyses of a report.
 
     Attributes:
-        changes: Effects of in-context examples.
-        repeats: Results of repeats of the whole set.
         attempts: Spreads between attempts at the items of a level.
-        pairs: Comparisons of pairs of models.
-        regressions: Regressions of scores on explanatory variables.
-        difficulties: Difficulty indices of single items.
-        wordings: Effects of wordings on the same items.
-        languages: Effects of languages on the same items.
-        contrasts: Effects of the environments' contrasts.
         trends: Trends with model size within series, from the file of models.
-        twins: Effects of twin environments on the same items.
-        isomorphs: Comparisons of original and isomorphic items.
-        agent_effects: Comparisons of agents with the bare model.
         beliefs: Counts of answers to belief probes, for each group with probes.
-        curves: Success curves by difficulty.
-        budgets: Horizons at budgets of reply tokens.
         reached: Pairs of tokens and the difficulty reached with them, by group.
         cluster_values: Values of the metrics of `Presentation.panels` in each cluster.
     """
@@ -169,21 +156,15 @@ class Site:
     """The results of some episodes, and how pages are written.
 
     Attributes:
-        templates: The templates of its pages.
         facts: Facts about models, from the file of models.
-        published: Papers whose rows are shown beside the results.
         cache: The results of an earlier report.
-        processes: Number of processes for computations and pages.
         estimates: All estimates by level.
         totals: All estimates over all levels.
         estimates_of: The estimates of each group.
         names: The label of each group.
         pages: File names of the pages of the groups' results.
         model_pages: File names of the models' pages.
-        replays: The pages of the replays.
         neighbours: Finds the episodes beside each episode.
-        failed: The tables of failures.
-        families: The families of tasks.
         comparable: The tasks that have a page of two models side by side.
     """
 

@@ -62,11 +62,9 @@ class Section:
         overviews: The family's tables, in the section of its first environment; otherwise empty.
         about: Sentences on the environment and on the extent of the results.
         common: The settings that all rows share, in words.
-        by_level: Its charts of the score by level.
         other_charts: Its other charts, without those of horizons.
         undrawn: Sentences on scores that its charts do not show.
         horizons: Its models' horizons, for each axis of difficulty.
-        tables: Its tables, in the order of the page.
         unconfirmed: Models with episodes that do not replay.
         not_simulated: Models with episodes whose records could not be simulated again here.
     """
@@ -184,6 +182,7 @@ def _task_section(
         conduct_table(view, groups, total_of),
     )
     settings = [setting_text(name, value, ordered[0].env) for name, value in displayed_settings(ordered[0]).items()]
+    first_sentence, full_stop, _ = " ".join(env.about.split()).partition(". ")
     # The groups of searches have horizons and no scores.
     searches = dict.fromkeys(curve.group for curve in analyses.curves if curve.group not in groups)
     return Section(
@@ -192,7 +191,7 @@ def _task_section(
         presentation=presentation,
         overviews=family_tables,
         about=(
-            _first_sentence(env.about),
+            f"{first_sentence}." if full_stop else first_sentence,
             _extent_sentence(estimates, env.scoring.metrics[0], presentation, levels, option_curves),
         ),
         common=[text for text in settings if text not in varied_settings],
@@ -210,12 +209,6 @@ def _task_section(
         unconfirmed=[model for model in model_notes if model.total.unconfirmed],
         not_simulated=[model for model in model_notes if model.total.not_simulated],
     )
-
-
-def _first_sentence(about: str) -> str:
-    text = " ".join(about.split())
-    sentence, full_stop, _ = text.partition(". ")
-    return f"{sentence}." if full_stop else text
 
 
 def _extent_sentence(

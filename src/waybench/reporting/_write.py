@@ -41,15 +41,12 @@ class Report:
     """A site that was written.
 
     Attributes:
-        index: Its first page.
-        episodes: Number of episodes.
         unconfirmed: Number of episodes that a new simulation does not confirm; they are excluded from all numbers.
         unpriced: Models with known tokens but without a price; none if no prices were given.
         not_simulated: Number of episodes that could not be simulated again here, by reason; they count as recorded.
         passed_over: Skipped parts of the logs with their reasons, which the site lists too.
         unlisted: Models that are not in the file of models; none without a file.
         unfinished: Number of episodes without an end; they are excluded from all numbers.
-        rows: The rows of all episodes.
     """
 
     index: Path
@@ -224,17 +221,9 @@ def report_matrix(rows: Sequence[Row], *, ranked: bool = True) -> tuple[Matrix, 
 def write_board(
     out: Path, title: str, lead: str, sections: Sequence[BoardSection], files: Mapping[str, str | bytes]
 ) -> Path:
-    """Write the first page of a leaderboard, and files that belong to it.
+    """Write the first page of a leaderboard, and other files by their names in the folder; return the page's path.
 
-    Args:
-        out: The folder.
-        title: The leaderboard's title.
-        lead: Its first paragraph.
-        sections: Its sections.
-        files: Other files: "verdicts/..." or "data/..." -> content.
-
-    Returns:
-        The path of the page.
+    `lead` is the page's first paragraph.
 
     Raises:
         UsageError: If the folder cannot be written.

@@ -67,7 +67,8 @@ def portable_parameters(
     entry = find_task(task)
     portable_values = {name: value for name, value in parameters.items() if name != "data_dir"}
     key = portable_values.get("key")
-    if key is not None and not _is_public_key_of_task(entry, str(key)):
+    public_keys = [registry.load(env).items.public_key for env in entry.envs]
+    if key is not None and not any(is_public_key(str(key), public_key) for public_key in public_keys):
         portable_values["key"] = key_label_in_log(str(key))
     source = portable_values.get("source")
     if source is not None and source not in _source_names(entry):
@@ -158,11 +159,6 @@ def items_digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:16]
 
 
-def _is_public_key_of_task(entry: TaskEntry, key: str) -> bool:
-    """Return whether a key is public in an environment of a task."""
-    return any(is_public_key(key, registry.load(env).items.public_key) for env in entry.envs)
-
-
 def _source_names(entry: TaskEntry) -> set[str]:
     """Return the names of data sets that a task's parameter `source` can have."""
     named = {dataset.name for env in entry.envs for dataset in registry.load(env).all_datasets} - {"file"}
@@ -211,15 +207,9 @@ def make_samples_again(
     days. So is a task that begins at none of `levels`, the levels of confirmed records, since its items could be of any
     size; None checks no level.
 
-    Args:
-        task: The task's name.
-        parameters: The parameters of the submission (`portable_parameters`).
-        keys: The keys of private sets, by their labels.
-        items: Returns a file of items by its digest.
-        folder: Receives the files that parameters name; the caller removes it.
-        data_dir: The folder of published data sets; None for the usual places.
-        records: Number of records.
-        levels: Levels of records that a simulation confirms; None for no check.
+    `parameters` are those of the submission (`portable_parameters`), `keys` are those of private sets by their labels,
+    and `items` returns a file of items by its digest. Files that parameters name are written to `folder`, which the
+    caller removes.
 
     Raises:
         UsageError: If the task cannot be played with these parameters; the message says why.

@@ -54,10 +54,7 @@ class Line(NamedTuple):
     """A line of a submission.
 
     Attributes:
-        sample: The sample's id.
-        epoch: The epoch, from 1.
         record: The record; without texts, its opening and the messages of its turns are empty.
-        has_texts: Whether the record has texts.
     """
 
     sample: str
@@ -135,7 +132,6 @@ class CheckedRecord(NamedTuple):
 
     Attributes:
         key: The sample's id and its epoch; None for a line that cannot be read.
-        problems: The problems of the record.
         level: The item's level; None unless a simulation confirms the record.
         row: The record's row; None if the record cannot be measured.
         conduct: What may look odd beside other records; None if the record cannot be measured.
@@ -269,17 +265,10 @@ def coverage_of_run(
     keys: Mapping[str, str],
     data_dir: str | None,
 ) -> Coverage:
-    """Compare a run's records with the items that its task plays.
+    """Compare a run's records with the items that its task plays; `run` is the run's entry in the manifest.
 
-    Args:
-        run: The run's entry in the manifest.
-        archive: The submission.
-        read_line_of: Returns the line of a record.
-        recorded_samples: The samples and epochs of all records.
-        shards: Number of records of each shard of the run's items that the submission has, "" for no shard.
-        levels: Levels of records that a simulation confirms.
-        keys: The keys of private sets, by their labels.
-        data_dir: The folder of published data sets; None for the usual places.
+    `shards` has the number of records of each shard of the run's items in the submission, "" for no shard. `levels` are
+    those of records that a simulation confirms, and `keys` are those of private sets by their labels.
     """
     problems = Findings()
     if run["subset"]:
@@ -355,13 +344,9 @@ def submission_episodes(
 ) -> Iterator[LoggedEpisode]:
     """Yield the episodes of a submission, each attempt once.
 
-    Args:
-        path: The submission.
-        sha256: SHA-256 of the file that was verified.
-        run_prefix: Begins the names of its runs, which distinguishes them from those of other submissions.
-        name_in_report: Returns the name of a model in the report.
-        on_problem: Receives each record that cannot be read.
-        is_wanted: Returns whether the episodes of a run of the manifest are yielded.
+    `sha256` is that of the file that was verified. `run_prefix` begins the names of its runs, to distinguish them from
+    those of other submissions. `on_problem` receives each record that cannot be read, and `is_wanted` returns whether
+    the episodes of a run of the manifest are yielded.
 
     Raises:
         NotASubmission: If the file is no submission, or not the file that was verified.

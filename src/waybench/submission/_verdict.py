@@ -59,7 +59,6 @@ class Finding(NamedTuple):
 
     Attributes:
         kind: A key of `PROBLEMS`, or a kind of oddity (`OddThings.findings`).
-        text: The finding in one line.
         sample: The sample; "" for a whole run or submission.
     """
 
@@ -111,7 +110,6 @@ class RunVerdict:
     Attributes:
         created: When the run began, according to the log.
         version: The version of waybench that ran the task.
-        records: Number of records.
         confirmed: Number of records that a simulation confirms.
         played: Number of episodes that the task plays with these results; None if it is not known.
         problems: The problems that make the run unverified.
@@ -159,13 +157,10 @@ class SubmissionVerdict:
     """The verdict on a submission.
 
     Attributes:
-        about: The submitter's text about the models.
-        name: Name of the file or folder.
         sha256: SHA-256 of the file that was verified; "" for a folder.
         problems: Problems of the submission as a whole.
         counts: Number of problems of the submission as a whole, by kind.
         odd: Findings that look odd and prove nothing.
-        scores: The scores, computed from the records.
         commitments: Label of each private set whose key matches a commitment -> the commitment.
         fingerprints: Model -> what identifies its episodes, to compare them with those of other submissions.
     """

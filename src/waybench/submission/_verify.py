@@ -128,8 +128,6 @@ class _RunState:
     Attributes:
         is_read_to_end: Whether the file was read to its end, so that it has no more lines than the manifest states.
         line_of_attempt: Each record's sample and epoch -> the number of its line.
-        confirmed_levels: Levels of records that a simulation confirms.
-        n_confirmed: Number of records that a simulation confirms.
     """
 
     def __init__(self) -> None:
@@ -272,11 +270,6 @@ class _Verification:
             state.n_confirmed += 1
             state.confirmed_levels.add(checked.level)
 
-    def _read_spooled_line(self, run: int, line: int) -> bytes:
-        """Return a line of a run from the spool."""
-        self._check_deadline()
-        return self._spool.get((run, line))
-
     def _coverages(self) -> Iterator[Coverage | None]:
         """Yield the coverage of each run; None if its file is missing or has more records than the manifest states."""
         # Runs of different shards of the same items differ in the parameter SHARD alone.
@@ -298,10 +291,15 @@ class _Verification:
             state = self._states[number]
             if not state.is_read_to_end:
                 return None
+
+            def read_line(attempt: Key) -> bytes:
+                self._check_deadline()
+                return self._spool.get((number, state.line_of_attempt[attempt]))
+
             return coverage_of_run(
                 self._runs[number],
                 self._archive,
-                lambda attempt: self._read_spooled_line(number, state.line_of_attempt[attempt]),
+                read_line,
                 state.line_of_attempt,
                 shards=n_records_by_shard[item_set_of_runs[number]],
                 levels=state.confirmed_levels,

@@ -53,11 +53,8 @@ class Participant:
     """A person, with the present round of the study: an attempt at an item.
 
     Attributes:
-        code: The person's code or name.
-        has_begun: Whether the person has finished the introduction.
         number: Number of the present round, from 0.
         game: The episode of the present round; None before the first and after the last round.
-        is_closed: Whether the episode has ended.
         owner: SHA-256 of the cookie of the browser that took the name; "" before, and in a study with codes.
         since: When the present turn was first shown, by a monotonic clock; None if it was not.
     """
@@ -204,8 +201,9 @@ class Study:
         self._journal_and_apply(person, {"close": True})
 
     def _journal_and_apply(self, person: Participant, event: Mapping[str, Json]) -> None:
-        """Write an event to the journal and apply it."""
-        self._journal_event(person, event)
+        """Append a participant's event to the journal, and apply it."""
+        time = datetime.now(UTC).isoformat(timespec="seconds")
+        _append_json_line(self._journal, {"person": person.code, "time": time, **event})
         self._apply_event(person, event)
 
     def _apply_event(self, person: Participant, event: Mapping[str, Json]) -> None:
@@ -242,11 +240,6 @@ class Study:
             # A setting, so that results with and without a board are not pooled.
             settings = {**chosen.settings, **({"text_only": True} if self.text_only else {})}
             person.game = PlayedEpisode(episode, chosen.task, settings)
-
-    def _journal_event(self, person: Participant, event: Mapping[str, Json]) -> None:
-        """Append a participant's event to the journal."""
-        time = datetime.now(UTC).isoformat(timespec="seconds")
-        _append_json_line(self._journal, {"person": person.code, "time": time, **event})
 
     def _resume(self) -> None:
         """Restore all participants from the journal, which is begun if there is none, and close ended episodes."""

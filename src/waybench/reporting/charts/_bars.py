@@ -179,11 +179,8 @@ def _twin_bars(effects: Sequence[TwinEffect], metric: Metric, titles: tuple[str,
 def twin_spec(data: Sequence[dict[str, Any]], metric: Metric, titles: tuple[str, str], *, narrow: bool = False) -> Spec:
     """Return the chart of an environment and its twin as a Vega-Lite specification.
 
-    Args:
-        data: The bars: "player", "task", "order", "score", "low", "high", "interval", "text".
-        metric: The metric of the bars.
-        titles: The titles of the twin, whose bars are filled, and of the environment.
-        narrow: Whether a player's name is above its bars instead of beside them.
+    `data` has the bars: "player", "task", "order", "score", "low", "high", "interval", "text". `titles` are those of
+    the twin, whose bars are filled, and of the environment. With `narrow`, names are above the bars, not beside them.
     """
     names = list(dict.fromkeys(bar["player"] for bar in data))
     config = legend_config(_FONT, symbolType="square", labelLimit=280, columns=1)

@@ -320,15 +320,9 @@ _TICK_WIDTH = 34  # pixels for the number at a tick
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Measures of small multiples: panels in columns.
+    """Measures of small multiples: a panel's plot and the text in pixels, columns, and letters in a heading's line.
 
-    Attributes:
-        width: Width of a panel's plot, in pixels.
-        height: Height of a panel's plot, in pixels.
-        columns: Number of columns.
-        font: Size of the text, in pixels.
-        letters: Letters in a line of a heading.
-        most_behind: With at most so many panels, each shows the other lines behind its own.
+    With at most `most_behind` panels, each shows the other lines behind its own.
     """
 
     width: int

@@ -85,10 +85,7 @@ def omission_notes(
 ) -> list[str]:
     """Return sentences on the scores of a task that no chart shows or explains; [] if all are drawn.
 
-    Args:
-        view: The task.
-        estimates: Its estimates by level, as for `level_charts` and `step_charts`.
-        by_level: The result of `level_charts`, whose captions name the sets that are left out.
+    `by_level` is the result of `level_charts` for the same estimates, whose captions name the sets that are left out.
     """
     env, presentation = view.env, view.presentation
     divided = chart_sets(estimates, env.items.public_key)
@@ -197,13 +194,8 @@ def curve_charts(
 ) -> list[Chart]:
     """Return a chart for each series of a task, step by step.
 
-    Args:
-        view: The task.
-        level: The level of all estimates.
-        examples: Their number of in-context examples.
-        estimates: Estimates with a teacher, or without one.
-        name_parts: Parts of the files' names that distinguish charts of one kind, the readable part first.
-        chart_set: The set of items that the estimates are of, where a page has several.
+    All estimates are at one level, with the same number of in-context examples, and all with a teacher or all without.
+    `name_parts` distinguish charts of one kind (`chart_name`); pages with several sets of items give the `chart_set`.
     """
     env, presentation = view.env, view.presentation
     guided = ", with a teacher" if any(estimate.guided for estimate in estimates) else ""
@@ -238,10 +230,8 @@ def _name_parts(view: TaskView, estimates: Sequence[Estimate], model: str, set_n
 def chart_name(view: TaskView, name_parts: Sequence[str], content: str) -> str:
     """Return the name of a chart's files, which is the same in every report.
 
-    Args:
-        view: The task.
-        name_parts: Texts that distinguish charts of one kind, the readable part first.
-        content: A short text on what the chart shows.
+    `name_parts` are texts that distinguish charts of one kind, the readable part first, and `content` is a short text
+    on what the chart shows.
     """
     env_id = view.env.id
     task = "" if name_parts[0] == env_id else f" {env_id}"

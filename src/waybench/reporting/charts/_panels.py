@@ -161,11 +161,8 @@ def bar_spec(
 ) -> Spec:
     """Return a panel of bars for each metric as a Vega-Lite specification.
 
-    Args:
-        bars: By the metric's name, the data of the bars: "player", "value", "low", "high", "at" (the position of the
-            label), "label", "text", "open" and "colour"; the same players in the same order for each metric.
-        metrics: The metrics, in the order of the panels.
-        layout: Measures of the chart.
+    `bars` has by the metric's name the data of its bars: "player", "value", "low", "high", "at" (the position of the
+    label), "label", "text", "open" and "colour"; the same players in the same order for each metric.
     """
     names = [bar["player"] for bar in bars[metrics[0].name]]
     names_width = round(0.6 * _FONT * max(len(name) for name in names))  # a letter is 0.6 font sizes wide
@@ -238,9 +235,10 @@ def _point_charts(
             if not any(len(points) > 1 for points in panels.values()):
                 continue
             content = f"{title} by {presentation.cluster}: {names[best]} against {names[other]}"
+            direction = "worse" if metrics[0].better == "lower" else "better"
             caption = (
                 f"{content}. Each point is one of the {presentation.clusters} in which both have a score, larger for "
-                f"more {presentation.items}; above the diagonal {names[best]} is {_direction_word(metrics)}."
+                f"more {presentation.items}; above the diagonal {names[best]} is {direction}."
             )
             axes = f"{names[other]} →", f"↑ {names[best]}"
             wide, narrow = (point_spec(panels, metrics, axes, layout) for layout in (_WIDE, _NARROW))
@@ -248,10 +246,6 @@ def _point_charts(
             name = chart_name(view, name_parts, f"{title} by {presentation.cluster}")
             charts.append(Chart.from_specs(name, content, caption, wide, narrow))
     return charts
-
-
-def _direction_word(metrics: Sequence[Metric]) -> str:
-    return "worse" if metrics[0].better == "lower" else "better"
 
 
 def _cluster_points(
@@ -285,11 +279,8 @@ def point_spec(
 ) -> Spec:
     """Return a panel of points for each metric, with its diagonal, as a Vega-Lite specification.
 
-    Args:
-        points: By the metric's name, the data of the points: "cluster", "x", "y", "items" and "text".
-        metrics: The metrics, in the order of the panels.
-        axes: Titles of the x axis and the y axis.
-        layout: Measures of the chart.
+    `points` has by the metric's name the data of its points: "cluster", "x", "y", "items" and "text". `axes` are the
+    titles of the x axis and the y axis.
     """
     x_title, y_title = axes
     most_items = max((point["items"] for metric_points in points.values() for point in metric_points), default=1)

@@ -25,7 +25,6 @@ class Point:
     Attributes:
         line: Number of its line, from 0, in the order of the lines' ranks.
         colour: Number of the line's colour.
-        label: The line's name.
         reference: Whether the line is that of an embedded player.
         at: Its position on the x axis: a level, a step, or a number of examples.
         mean: Its height, with its interval. If the mean lacks attempts, the point is drawn open (`drawn_interval`).

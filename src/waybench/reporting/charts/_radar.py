@@ -29,11 +29,8 @@ class Web:
     """One line around a radar chart.
 
     Attributes:
-        label: Its name.
         values: Its value on each axis, in the order of the axes; None breaks the line.
         line: Number of its colour.
-        dashed: Whether it is drawn dashed.
-        shape: The shape of its points.
         reference: Whether it is the baseline of the other lines: grey, without points.
     """
 

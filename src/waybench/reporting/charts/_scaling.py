@@ -102,14 +102,8 @@ def scaling_charts(
 ) -> list[Chart]:
     """Return the charts of a task's scores and horizons against the models' sizes and release dates.
 
-    A chart is left out if fewer than two different sizes, or dates, of models are known.
-
-    Args:
-        view: The task.
-        estimates: Its estimates by level.
-        totals: Its estimates over all levels.
-        curves: Its success curves with their horizons.
-        models: Facts about models, by their names in the logs.
+    `estimates` are by level, `totals` are over all levels, and `models` has facts by the models' names in the logs. A
+    chart is left out if fewer than two different sizes, or dates, of models are known.
     """
     env, presentation = view.env, view.presentation
     if not models:
@@ -197,14 +191,8 @@ def _charts_by_size_and_date(
 ) -> list[Chart]:
     """Return the charts of marks against size and date, each if models have two different ones.
 
-    Args:
-        view: The task.
-        marks: The scores or horizons of models.
-        models: Facts about models, by their names in the logs.
-        name: The part of the files' names that says what is drawn.
-        content: What is drawn, as the caption begins.
-        y_axis: "title", "scale" and "axis" of the scores for Vega-Lite.
-        name_parts: Parts of the files' names that distinguish charts of one kind (`chart_name`).
+    `name` and `content` say what is drawn, in the files' names and in the caption; `name_parts` distinguish charts of
+    one kind (`chart_name`). `y_axis` has "title", "scale" and "axis" of the scores for Vega-Lite.
     """
     charts: list[Chart] = []
     for quantity in (_SIZE, _DATE):
@@ -363,13 +351,9 @@ def scaling_spec(
 ) -> Spec:
     """Return the scatter plot of models as a Vega-Lite specification.
 
-    Args:
-        data: The models: "series", "label", "at", "score", "low", "high", "interval", "text", "number", "position".
-        title: The title of the x axis.
-        x_axis: Type, scale and axis of "at".
-        y_axis: Title and scale of "score", and its axis unless that has the usual labels.
-        width: Width of the plot, in pixels.
-        interpolate: Vega-Lite's interpolation from point to point; "" for straight lines.
+    `data` has the points: "series", "label", "at", "score", "low", "high", "interval", "text", "number" and "position".
+    `title` is that of the x axis. `x_axis` has type, scale and axis of "at"; `y_axis` has title and scale of "score",
+    and its axis unless that has the usual labels. `width` is in pixels, and `interpolate` is "" for straight lines.
     """
     lines = list(dict.fromkeys(row["series"] for row in data))
     config = legend_config(_FONT, labelLimit=width - 40, columns=max(1, width // 180))

@@ -50,11 +50,8 @@ def interval_ends(channel: str, **properties: Any) -> Spec:
 def point_layers(mark: Spec, encoding: Spec, *conditions: str, has_open: bool) -> list[Spec]:
     """Return the layers of points; points with "open" in their data lack attempts, and are drawn as outlines.
 
-    Args:
-        mark: Size and colour of a point.
-        encoding: The fields of the data for its position, colour and description.
-        *conditions: Conditions that the data of a point meet.
-        has_open: Whether some point is open.
+    `mark` has the size and colour of points, `encoding` the fields of the data for position and description. All points
+    meet the conditions; `has_open` says whether some point is open.
     """
     filled = {"type": "point", "filled": True, "opacity": 1, **mark}
     if not has_open:
@@ -112,12 +109,9 @@ def axis_config(size: int, *, padding: int = 8, **text: Any) -> Spec:
 
 
 def legend_config(size: int, *, has_grid: bool = True, **legend: Any) -> Spec:
-    """Return the Vega-Lite configuration of a chart with a legend above it.
+    """Return the Vega-Lite configuration of a chart with a legend above it, in fonts of `size` pixels.
 
-    Args:
-        size: Font size of the axes and the legend, in pixels.
-        has_grid: Whether the chart has grid lines, which are then in the colour of the page's rules.
-        **legend: Further properties of the legend.
+    Grid lines, if there are any, have the colour of the page's rules; `legend` has further properties of the legend.
     """
     grid = {"gridColor": "var(--rule)"} if has_grid else {}
     return {

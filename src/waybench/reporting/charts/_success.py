@@ -50,9 +50,7 @@ class Player:
     """A player with a panel.
 
     Attributes:
-        label: The name.
         reference: Whether it is an embedded player.
-        colour: Number of its colour.
     """
 
     label: str
@@ -67,9 +65,6 @@ class Binned(NamedTuple):
     Attributes:
         at: The difficulty, or the mean difficulty of the items.
         solved: Share of the items at which a single attempt succeeds.
-        items: Number of items.
-        least: The least of the difficulties.
-        greatest: The greatest of the difficulties.
     """
 
     at: float
@@ -103,11 +98,8 @@ def _combine_bins(bins: Sequence[DifficultyBin]) -> Binned:
 def success_spec(players: Sequence[Player], axis_title: str, items: tuple[str, str], panels: Panels) -> Spec:
     """Return the chart of success by difficulty as a Vega-Lite specification.
 
-    Args:
-        players: The players with a panel, in the order of the panels.
-        axis_title: The title of the axis of difficulty.
-        items: The words for one item and for several.
-        panels: Measures of the chart.
+    Each player has a panel. `axis_title` is that of the axis of difficulty, and `items` are the words for one item and
+    for several.
     """
     difficulties = sorted({difficulty_bin.at for player in players for difficulty_bin in player.curve.bins})
     margin = _MARGIN * log2(difficulties[-1] / difficulties[0])

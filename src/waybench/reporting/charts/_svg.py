@@ -57,7 +57,6 @@ class Chart:
         name: Its name as a file, the same in every report.
         wide: The drawing for wide pages.
         narrow: The drawing for narrow pages; None if `wide` serves for both.
-        caption: Its caption.
         spec: The Vega-Lite specification of `wide` with its data.
     """
 

@@ -50,11 +50,8 @@ class Leader:
 
     Attributes:
         group: Model, task and settings.
-        model_page: File name of the model's page.
         page: File name of the page of its results.
         differs: The settings that distinguish the group from others at this task, in words.
-        family: The family's name.
-        title: The environment's title.
         apart: The settings for which the task has tables of its own, in words.
         metric: The name of the score's metric, with its unit.
         interval: The score's interval, or why there is none, as text.
@@ -69,7 +66,6 @@ class Leader:
         success: What counts as success for the horizon, and the horizons of players that know nothing; "" without one.
         solved: Share of attempts that are solved, in per cent.
         outcomes: The share of each of `OUTCOMES` in the replies that had to name an action, in per cent.
-        tokens: Tokens for each solved item.
         cost: Dollars for each solved item; below, the dollars of all attempts.
     """
 
@@ -101,12 +97,7 @@ class Leader:
 
 @dataclass(frozen=True, slots=True)
 class Leaders:
-    """The rows of the table of models at tasks.
-
-    Attributes:
-        models: Rows of models.
-        references: Rows of the embedded players.
-    """
+    """The rows of the table of models at tasks, and of the table of reference players."""
 
     models: list[Leader]
     references: list[Leader]
@@ -132,11 +123,6 @@ class Leaders:
         return any(line.normalised for line in self.lines)
 
     @property
-    def lost(self) -> bool:
-        """Whether some row lacks the results of attempts."""
-        return any(line.lost for line in self.lines)
-
-    @property
     def has_horizons(self) -> bool:
         """Whether some row has a horizon."""
         return any(line.horizon.order is not None for line in self.lines)
@@ -153,15 +139,9 @@ def leader_rows(
 ) -> Leaders:
     """Return the rows of the table of models, by family and environment, the best model of each first.
 
-    Args:
-        estimates: All estimates by level.
-        totals: The estimates over all levels.
-        pages: File names of the groups' pages.
-        model_pages: File names of the models' pages.
-        horizons: The groups' horizons, each on the group's main axis (`headline_horizons`).
-        only: The model whose rows are wanted; None for all models.
-        searched: Groups whose items a search for a horizon chose by their own results. A mean over such items means
-            nothing, so that their rows have a horizon and no score.
+    `estimates` are by level, `totals` are over all levels, and `horizons` are on each group's main axis. With `only`,
+    the rows are those of one model. Groups in `searched` have items that a search for a horizon chose by their own
+    results; a mean over such items means nothing, so that their rows have a horizon and no score.
     """
     total_of = {total.group: total for total in totals}
     lines: list[Leader] = []
@@ -357,7 +337,7 @@ def _column_notes(rows: Leaders) -> Iterator[Note]:
             "oracle, both measured on other items of the same levels and options, with its interval; omitted where the "
             "two do not differ significantly."
         )
-    if rows.lost:
+    if any(line.lost for line in rows.lines):
         yield Note("*", "flag")
         yield Note(LOST)
     if rows.has_notes:

@@ -201,12 +201,8 @@ def horizon_matrix(
 ) -> Table | None:
     """Return the 50 % horizons of the models, a column for each environment and axis; None if there are none.
 
-    Args:
-        matrix: The matrix, for the order of its rows.
-        headline_horizon_of: The horizon of each group on its main axis (`headline_horizons`).
-        env_pages: Environment -> its page, from the site's root.
-        pages: File names of the groups' pages.
-        model_pages: File names of the models' pages.
+    The rows are in the order of the matrix. `headline_horizon_of` has each group's horizon on its main axis
+    (`headline_horizons`), and `env_pages` the path of each environment's page from the site's root.
     """
     headline_horizons = headline_horizon_of.values()
     horizons = group_by(headline_horizons, lambda horizon: (horizon.group.model, horizon.group.env, horizon.axis))

@@ -61,12 +61,7 @@ def level_table(
 ) -> Table:
     """Return the table of a group's metrics by level and, where levels are pooled, over all levels.
 
-    Args:
-        view: The task.
-        headline: The specification of the group's headline score.
-        estimates: The group's estimates by level.
-        total: The group's estimate over all levels.
-        sampling_units: The units that were drawn independently, over which intervals are.
+    `total` is the group's estimate over all levels, and `sampling_units` names the units that intervals are over.
     """
     metric, scoring, presentation = headline.metric, view.env.scoring, view.presentation
     # Metrics of aggregates have a table of their own, but not with a teacher.

@@ -47,12 +47,9 @@ class TableCell:
     """One cell.
 
     Attributes:
-        text: Its value.
-        bold: Whether the value is in bold.
         link: The address that the value leads to, from the site's root or, with a "#", in the page; "" for none.
         better: Which values are better, "higher" or "lower", as for a `TableColumn`.
         mark: A flag after the value, such as "*".
-        notes: Lines below the value.
         order: The value by which a sortable table sorts the cell; None sorts as an empty cell.
         part: How good the value is, from 0 to 1, which shades the cell; None for no shade.
         title: A tooltip; "" for none.
@@ -84,7 +81,6 @@ class HeaderGroup:
     """A header above several columns.
 
     Attributes:
-        text: The header.
         link: The address that it leads to, from the site's root; "" for none.
         kind: Its class in the style sheet; "" for none.
     """
@@ -102,12 +98,10 @@ class TableColumn(Generic[T_contra]):
         heading: Its header; it may have several lines.
         cell: Returns its cell, or the cell's text, for the subject of a row (see `Table.from_columns`).
         kind: Its class in the style sheet, which aligns it: "" to the right, "name" to the left, "score" centred.
-        is_shown: Whether the table has the column.
         is_optional: Whether the table leaves the column out if all of its cells are empty or 0.
         better: Which values are better, "higher" or "lower", which an arrow shows; "" for neither.
         help: A tooltip; "" for none.
         link: The address that the header leads to, from the site's root; "" for none.
-        notes: Lines below the header.
         group: The header above this column and its neighbours of the same group; None for none.
     """
 
@@ -129,7 +123,6 @@ class TableRow:
     """One row.
 
     Attributes:
-        head: Its header.
         cells: A cell for each column after the first.
         kind: Its class in the style sheet; "" for none.
         choice: The value by which a sortable table filters its rows.
@@ -163,11 +156,9 @@ class Table:
 
     Attributes:
         title: The first words of its caption.
-        groups: Its rows.
         id: Its id in the page; "" where the page gives it one.
         caption: The caption after the title.
         help: The part of the caption that is folded: the meaning of the columns.
-        kind: Its classes in the style sheet.
         choose: The name of the filter of its rows, such as "Family"; "" where the table cannot be sorted.
         summary: The heading under which the table is folded; "" where it is not folded.
         folded: Whether it is folded when the page opens.
@@ -323,13 +314,9 @@ def model_label(model: str) -> str:
 def model_cell(
     model: str, differing_settings: Iterable[str] = (), page: str = "", *, is_sortable: bool = False
 ) -> TableCell:
-    """Return the header of a model's row.
+    """Return the header of a model's row, with the settings that distinguish it from other rows, in words.
 
-    Args:
-        model: The model's name.
-        differing_settings: The settings that distinguish it from other rows, in words.
-        page: File name of the page of its results; "" for no link.
-        is_sortable: Whether the table can be sorted.
+    `page` is the file name of the page of its results, "" for no link.
     """
     link = f"results/{page}" if page else ""
     return TableCell(
@@ -345,10 +332,8 @@ def model_column(
 ) -> TableColumn[T]:
     """Return the column of the models, each with a link to its results page and the settings that distinguish it.
 
-    Args:
-        group_of: Returns the group of a row's subject.
-        groups: The groups of all rows.
-        pages: File names of the groups' pages; a group without one has no link.
+    `group_of` returns the group of a row's subject, and `groups` are those of all rows. A group without a page has no
+    link.
     """
     groups = list(groups)
 

@@ -378,12 +378,8 @@ def clusters_table(
 ) -> Table | None:
     """Return the table of a group's clusters; None if the page does not show them.
 
-    Args:
-        view: The task.
-        rows: The group's rows.
-        variables: The explanatory variables of the clusters.
-        anchors: The anchor of each cluster in the page.
-        drawings: Paths of pages with drawings of clusters, from the first page of the site.
+    `variables` are the explanatory variables of the clusters, `anchors` their anchors in the page, and `drawings` the
+    paths of the pages with their drawings, from the first page of the site.
     """
     presentation = view.presentation
     if not anchors or not presentation.by_cluster:

@@ -112,7 +112,10 @@ def add_reload_script(page: bytes) -> bytes:
     """
     text = page.decode("utf-8", "surrogateescape")
     head, end_of_head, tail = text.partition("</head>")
-    for element, policy in _meta_policies(head):
+    reader = _PolicyReader()
+    reader.feed(head)
+    reader.close()
+    for element, policy in reader.policies:
         allowed = escape(allow_reload(policy))
         head = head.replace(element, f'<meta http-equiv="Content-Security-Policy" content="{allowed}">')
     script = f'<script src="{SCRIPT}" data-version="{escape(entity_tag(page))}"></script>\n'
@@ -138,14 +141,6 @@ def allow_reload(policy: str) -> str:
             others = [source for source in sources if source.lower() not in ("'none'", "'self'")]
             directives[name] = [*others, "'self'"]
     return "; ".join(" ".join([name, *sources]) for name, sources in directives.items())
-
-
-def _meta_policies(head: str) -> list[tuple[str, str]]:
-    """Return the <meta> elements with a policy: their text in the page, and the policy."""
-    reader = _PolicyReader()
-    reader.feed(head)
-    reader.close()
-    return reader.policies
 
 
 class _PolicyReader(HTMLParser):
@@ -202,9 +197,7 @@ class LiveSite:
 
     Attributes:
         folder: The folder, which may not exist yet.
-        title: The title of the waiting page.
         start: Commands that would give the site something to show, by their purpose.
-        message: The text of the waiting page.
         hint: Whether the waiting page shows these commands.
         folders: The folders of the logs, whose runs' progress is shown.
         wanted: File names of the replays that somebody has opened; some may not be written yet.

@@ -112,7 +112,11 @@ async def rebuild_on_change(
             outcome = await _build_in_process(partial(build, replays=wanted_replays) if wanted_replays else build)
             site.built = wanted_replays
             pause = max(every, anyio.current_time() - began)
-            _update_waiting_page(outcome, site)
+            site.hint = outcome.empty
+            if outcome.empty:
+                site.message = "No episodes yet; this page reloads when there are."
+            elif outcome.problem:
+                site.message = f"There is no report yet: {outcome.problem}"
             lines = list(outcome.notes)
             if outcome.problem and not outcome.empty:
                 lines.append(f"Error: {outcome.problem}")
@@ -133,14 +137,6 @@ async def _build_in_process(build: Callable[[], BuildOutcome]) -> BuildOutcome:
         return await to_process.run_sync(build_or_report_bug, build, cancellable=True)
     except anyio.BrokenWorkerProcess:
         return BuildOutcome(problem="the process that builds the report ended; it starts again when a log changes")
-
-
-def _update_waiting_page(outcome: BuildOutcome, site: LiveSite) -> None:
-    site.hint = outcome.empty
-    if outcome.empty:
-        site.message = "No episodes yet; this page reloads when there are."
-    elif outcome.problem:
-        site.message = f"There is no report yet: {outcome.problem}"
 
 
 ADDRESS = "127.0.0.1"
@@ -263,18 +259,11 @@ def serve(
     every: float,
     tell: Callable[[str], None],
 ) -> None:
-    """Serve a site, and build it again whenever its logs change, until interrupted.
+    """Serve a site's folder, and build the site again whenever its logs change, until interrupted.
 
-    Args:
-        build: Builds the site; it is pickled and called in another process.
-        listener: Where requests come in; it is closed in the end.
-        site: The site's folder.
-        folders: Where the logs are.
-        token: The token that requests need; `address_with_token` returns an address with it.
-        title: The title of the page that is shown until there is a site.
-        start: Commands that this page proposes while there is nothing to show, by their purpose.
-        every: Least number of seconds from one build to the next.
-        tell: Receives lines for the terminal.
+    Until there is a site, a waiting page is shown, with `title` and the commands in `start` by their purpose. Requests
+    need the token (`address_with_token`). The listener is closed in the end; for `build`, `folders`, `every` and `tell`
+    see `rebuild_on_change`.
 
     Raises:
         KeyboardInterrupt: When the user ends it.
