@@ -205,7 +205,7 @@ def board(state: AgentState[Any, Puzzle], turns: Sequence[TurnRecord]) -> Board:
         if stack
     )
     rows = list(_board_rows(state.world.rods, towers.level))
-    tile_width = 2 if towers.level < 5 else 1  # characters; rods of more disks would be wider than a terminal
+    tile_width = 2 if towers.level < 5 else 1  # characters; boards of few disks are drawn larger
     return Board(rows=rows, width=tile_width, notes=[f"Goal, from bottom to top: {goal}."])
 
 

@@ -96,7 +96,7 @@ def attempted_moves(record: EpisodeRecord) -> list[AttemptedMove]:
 
 def is_forbidden(turn: TurnRecord) -> bool:
     """Return whether a turn's move was not allowed; the protocol may have chosen it, where the reply named none."""
-    chosen_by_protocol = turn.events.get("named") is False  # its outcome is then that of the reply
+    chosen_by_protocol = turn.events.get("named") is False  # the outcome is then UNPARSED, whatever the move did
     return turn.outcome is Outcome.ILLEGAL or (chosen_by_protocol and turn.reward == ILLEGAL_REWARD)
 
 

@@ -21,7 +21,7 @@ from waybench.core import Board, Json, Picture, Scene, Tile, TurnRecord, TypedAc
 from waybench.envs.maze._game import Maze, MazeState, Movement
 from waybench.envs.spaces._lattice import DIRECTIONS, Lattice
 
-LARGE = 41  # dimension above which a drawing takes the whole width of a page
+LARGE = 41  # dimension above which a drawing takes two columns of the page
 _TRAIL, _OPENINGS, _HIT = "#0072b2", "#009e73", "#d55e00"
 
 

@@ -16,7 +16,7 @@ from waybench.envs.maze._game import Maze
 from waybench.envs.spaces._lattice import DIRECTIONS, Lattice
 
 _LARGEST = np.uint64(2**64 - 1)
-_SAFE = np.uint64(2**64 - 2**32)  # words below it have no remainder more often than another, by any n up to 2**32
+_SAFE = np.uint64(2**64 - 2**32)  # words below it are never rejected, for numbers up to 2**32
 # A stream is an array: 8 words of the key digest, the number of the next block, the number of unused words, the 8 words
 # of a block, and the 16 words of SHA-512's message schedule.
 _BLOCK_NUMBER, _N_UNUSED, _WORDS, _SCHEDULE = 8, 9, 10, 18
@@ -201,7 +201,7 @@ def _open_kruskal_tree(stream: Any, columns: Any, rows: Any, cells: Any) -> None
     _shuffle(stream, walls)
     for wall in walls:
         y, x = wall // width, wall % width
-        # A wall in a row of rooms has one on its left and right, any other wall one above and below.
+        # A wall in a row of rooms has a room on its left and one on its right, any other wall one above and one below.
         first = (y - 1) // 2 * columns + (x - 1) // 2
         a, b = _find_root(parents, first), _find_root(parents, first + (1 if y % 2 else columns))
         if a != b:

@@ -298,7 +298,7 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
         if not isinstance(direction, str) or normalize_name(direction) not in self._names:
             reason = "body.reason.direction" if self._body else "reason.direction"
             return texts.fill(reason, value=json_excerpt(direction, texts))
-        if type(cells) is float and cells.is_integer() and cells < 1e18:  # more would be an absurdly long integer
+        if type(cells) is float and cells.is_integer() and cells < 1e18:
             cells = int(cells)  # 2.0 and 2 are the same number in JSON
         if type(cells) is not int or cells < 1:
             return texts.fill("reason.cells", value=json_excerpt(cells, texts))

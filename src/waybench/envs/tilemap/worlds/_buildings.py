@@ -45,7 +45,7 @@ def build_shrine(frame: BoardArea) -> list[NamedLocation]:
     frame.put_tile(last, middle, frame.board.palette.first_kind("door"))
     places[0].door = frame.cell(last + 1, middle)
     for row, column in product(range(2, last - 1, 2), (2, frame.width - 3)):
-        if frame.width >= 7 and frame.board.cells[frame.cell(row, column)] == floor:  # room for a nave between them
+        if frame.width >= 7 and frame.board.cells[frame.cell(row, column)] == floor:  # the aisle is three cells wide
             frame.put_tile(row, column, wall)
     places[0].cells = [cell for cell in places[0].cells if frame.board.cells[cell] == floor]
     return places

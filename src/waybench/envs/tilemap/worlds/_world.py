@@ -33,7 +33,7 @@ _FIND_ROLES = frozenset(("thing", "fixture", "person"))  # what an objective can
 _FIXED_ROLES = frozenset(("bridge", "door", *_FIND_ROLES))
 _MASS_ROLES = frozenset(("solid", "cliff", "wall", "water", "river"))
 _IRREPLACEABLE_ROLES = frozenset(("door", "bridge", "thing", "person", "hero", "foe"))  # never replaced by another tile
-# A tile of these roles has no sense on its own, in a place where it just fits.
+# Single tiles of these roles, in any cell where they fit, would make no sense.
 _NEVER_FORCED = frozenset(("road", "bridge", "wall", "floor", "door", "cliff", "shore", "water", "river", "furniture"))
 _AREA_ROLES = frozenset(("ground", "patch", "floor", "solid", "cliff", "water", "river", "wall"))
 _FLOOR_ROLES = frozenset(("ground", "patch", "floor", "road", "shore"))
@@ -86,7 +86,7 @@ def clear_until_walkable(board: WorldBoard, least_percent: int) -> None:
             edge = board.cell_numbers(board.neighbours_of_cells(walkable) & _cells_of_roles(board, *roles))
             board.rng.shuffle(edge)
             n_cleared = 0
-            for cell in edge[: max(1, len(edge) // 3)]:  # not all at once, so that the rest stays in one piece
+            for cell in edge[: max(1, len(edge) // 3)]:  # the next round has a new edge
                 if n_cleared < missing and board.cells.count(board.cells[cell]) > 1:
                     board.cells[cell] = board.palette.first_kind("ground")
                     n_cleared += 1
