@@ -8,15 +8,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def compiled(function: F) -> F:
-    """Compile a function of arrays and numbers: some seconds the first time, after that it is read from the disk.
+    """Return a compiled function of arrays and numbers; compiling takes seconds, and the result is kept on the disk.
 
-    No fast mathematics is switched on: every operation on floats is rounded by itself, in the order in which it is
-    written, so that all platforms agree.
+    Fast mathematics is off: operations on floats are rounded one by one, in the order in which they are written, so
+    that all platforms agree.
 
-    What is kept on the disk is renewed when the function's own file changes, but not when another one does whose
-    values it has as constants. So a function calls only others of its own file.
+    The compiled code is renewed when the function's own file changes, but not when another file changes whose functions
+    it calls. Therefore a compiled function calls only functions of its own file.
     """
-    numba: Any = import_module("numba")  # carries no types
+    numba: Any = import_module("numba")  # it has no types
     try:
         return numba.njit(cache=True, nogil=True)(function)
     except RuntimeError:  # there is no folder in which compiled code could be kept

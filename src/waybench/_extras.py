@@ -14,8 +14,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _REQUIREMENT = re.compile(r"""([\w.-]+).*;.*extra\s*==\s*['"]([\w-]+)['"]""")
-# Modules whose name is not that of their package.
-_PACKAGES = {"vl_convert": "vl-convert-python"}
+_PACKAGE_OF_MODULE = {"vl_convert": "vl-convert-python"}  # only modules whose name is not that of their package
 
 
 def packages_by_extra() -> dict[str, list[str]]:
@@ -26,26 +25,27 @@ def packages_by_extra() -> dict[str, list[str]]:
     except PackageNotFoundError:
         declared = []
     for requirement in declared:
-        if parts := _REQUIREMENT.match(requirement):
-            by_extra.setdefault(parts[2], []).append(parts[1])
+        if match := _REQUIREMENT.match(requirement):
+            package, extra = match.groups()
+            by_extra.setdefault(extra, []).append(package)
     return dict(sorted(by_extra.items()))
 
 
 def missing_extra_error(error: ModuleNotFoundError, what: str = "this") -> UsageError | None:
     """Return the error that names the extra to install for a missing module; None if the module is in no extra.
 
-    `what` names the thing that needs the module, as the subject of a sentence.
+    `what` is the command or function that needs the module, as the subject of a sentence.
     """
     module = (error.name or "").partition(".")[0]
-    package = _PACKAGES.get(module, module).replace("_", "-").lower()
-    named = next((extra for extra, packages in packages_by_extra().items() if package in packages), None)
-    if named is None:
+    package = _PACKAGE_OF_MODULE.get(module, module).replace("_", "-").lower()
+    extra = next((extra for extra, packages in packages_by_extra().items() if package in packages), None)
+    if extra is None:
         return None
     problem = "which is not installed"
     if module != error.name and sys.modules.get(module):  # a part of a package, which an older version lacks
         with suppress(PackageNotFoundError):
             problem = f"in another version than {version(package)}"
-    return UsageError(f"{what} needs the package {package}, {problem}: pip install 'waybench[{named}]'")
+    return UsageError(f"{what} needs the package {package}, {problem}: pip install 'waybench[{extra}]'")
 
 
 def says_missing_extra(function: Callable[P, R]) -> Callable[P, R]:

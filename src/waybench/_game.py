@@ -152,6 +152,8 @@ class GameServer(ThreadingHTTPServer):
 
 
 class _GameRequestHandler(BaseHTTPRequestHandler):
+    """Answers the requests to a `GameServer`."""
+
     server_version, sys_version = "game", ""
     protocol_version = "HTTP/1.1"
 

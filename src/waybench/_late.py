@@ -11,13 +11,14 @@ def lazy_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[
 
     `modules` has the public names by the module of the package that defines them.
     """
-    homes = {name: module for module, names in modules.items() for name in names}
+    module_of = {name: module for module, names in modules.items() for name in names}
 
     def import_name(name: str) -> Any:
-        if name not in homes:
+        """Return a public name of the package, and set it there, so that Python finds it without this function."""
+        if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{homes[name]}"), name)
-        setattr(sys.modules[package], name, value)  # found without this function from now on
+        value = getattr(import_module(f"{package}.{module_of[name]}"), name)
+        setattr(sys.modules[package], name, value)
         return value
 
     return import_name

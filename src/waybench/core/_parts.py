@@ -258,7 +258,7 @@ class Scoring:
         """
         metric = self.metrics[0]
         lowest_declared, highest_declared = metric.bounds if metric.per is not None else metric.range_of(record)
-        floor, ceiling = (None if of is None else of(record) for of in (metric.floor, metric.ceiling))
+        floor, ceiling = (None if bound is None else bound(record) for bound in (metric.floor, metric.ceiling))
         lower, upper = (ceiling, floor) if metric.better == "lower" else (floor, ceiling)
         return lowest_declared if lower is None else lower, highest_declared if upper is None else upper
 

@@ -349,6 +349,7 @@ def _reasoning_or_text(content: object) -> str:
 
 
 def _is_reasoning_part(part: object) -> bool:
+    """Return whether a part of a message is marked as reasoning by its type."""
     return _key_or_attribute(part, "type") in _REASONING_TYPES
 
 

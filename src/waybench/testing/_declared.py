@@ -111,22 +111,22 @@ def check_languages(environment: AnyEnvironment) -> None:
 
 def _check_option(kind: str, option: Option) -> None:
     """Check name, description, type, default and choices of an option; `kind` names it in messages."""
-    what = LazyMessage("{} {!r}", kind, option.name)
-    _require_name_and_doc(option, what, "what it does")
-    require(option.type in (bool, int, float, str), "{}: give kind, for the default is {!r}", what, option.default)
+    label = LazyMessage("{} {!r}", kind, option.name)
+    _require_name_and_doc(option, label, "what it does")
+    require(option.type in (bool, int, float, str), "{}: give kind, for the default is {!r}", label, option.default)
     try:
-        require(option.check(option.default) == option.default, "{}: its default does not stay what it is", what)
+        require(option.check(option.default) == option.default, "{}: its default does not stay what it is", label)
         for choice in option.choices:
-            require(option.check(choice) == choice, "{}: its choice {!r} does not stay what it is", what, choice)
+            require(option.check(choice) == choice, "{}: its choice {!r} does not stay what it is", label, choice)
     except UsageError as error:
-        raise ContractError(f"{what}: its own values do not pass its check: {error}") from error
+        raise ContractError(f"{label}: its own values do not pass its check: {error}") from error
     bad_values: list[object] = [[], {}, float("nan"), "\ud800"]
     bad_values += [bound + step for bound, step in ((option.low, -1), (option.high, 1)) if bound is not None]
     for value in bad_values:
-        with require_one_line_refusal(UsageError, what):
+        with require_one_line_refusal(UsageError, label):
             option.check(value)
             takes_any_text = option.type is str and not option.choices
-            require(takes_any_text and isinstance(value, str | float), "{} takes {!r}", what, value)
+            require(takes_any_text and isinstance(value, str | float), "{} takes {!r}", label, value)
 
 
 def _require_name_and_doc(part: Any, label: object, doc_subject: str) -> None:
@@ -139,10 +139,10 @@ def check_failures_declared(environment: AnyEnvironment) -> None:
     """Kinds of failure have names of their own, a title that completes "fails by ...", and a sentence."""
     require_distinct([kind.name for kind in environment.scoring.failures], "kinds of failure")
     for kind in environment.scoring.failures:
-        what = f"kind of failure {kind.name!r}"
+        label = f"kind of failure {kind.name!r}"
         FOCUS.look_at(subject=kind.name)
-        _require_name_and_doc(kind, what, "which episodes fail so")
-        require(kind.title.strip(), f'{what} has no title; give what completes "fails by ..."')
+        _require_name_and_doc(kind, label, "which episodes fail so")
+        require(kind.title.strip(), f'{label} has no title; give what completes "fails by ..."')
     require_distinct(sorted(kind.title for kind in environment.scoring.failure_kinds), "titles of kinds of failure")
 
 
@@ -156,14 +156,14 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
     shared_names = sorted(series_names.intersection(names))  # `waybench score` writes both into one object
     require(not shared_names, f"metrics and series of one name: {shared_names}")
     for metric in scoring.metrics:
-        what = LazyMessage("metric {!r}", metric.name)
+        label = LazyMessage("metric {!r}", metric.name)
         FOCUS.look_at(subject=metric.name)
-        require(metric.title.strip() and metric.doc.strip().endswith("."), "{}: give a title and a sentence", what)
-        _require_name_and_doc(metric, what, "what it measures")
-        require(metric.better in ("higher", "lower", ""), "{}: better is {!r}", what, metric.better)
+        require(metric.title.strip() and metric.doc.strip().endswith("."), "{}: give a title and a sentence", label)
+        _require_name_and_doc(metric, label, "what it measures")
+        require(metric.better in ("higher", "lower", ""), "{}: better is {!r}", label, metric.better)
         low, high = metric.low, metric.high
         is_ordered = low is None or high is None or low < high
-        require(is_ordered, "{}: its floor {} is not below its ceiling {}", what, low, high)
+        require(is_ordered, "{}: its floor {} is not below its ceiling {}", label, low, high)
     for measure in (*scoring.metrics, *scoring.series):
         FOCUS.look_at(subject=measure.name)
         require(
@@ -172,20 +172,20 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
         )
     for measure in (*scoring.metrics, *scoring.aggregates):
         if (size := measure.sample_size) is not None:
-            what = LazyMessage("{!r}: its sample size", measure.name)
-            require(size.fewest > 1 and size.units.strip(), "{} has a number above 1 and units", what)
-            require(size.doc.strip().endswith("."), "{}: say in a sentence what happens with fewer", what)
+            label = LazyMessage("{!r}: its sample size", measure.name)
+            require(size.fewest > 1 and size.units.strip(), "{} has a number above 1 and units", label)
+            require(size.doc.strip().endswith("."), "{}: say in a sentence what happens with fewer", label)
     for aggregate in scoring.aggregates:
-        what = LazyMessage("aggregate {!r}", aggregate.name)
-        _require_name_and_doc(aggregate, what, "what it measures")
-        require(aggregate.name not in series_names.union(names), "{}: its name is taken", what)
+        label = LazyMessage("aggregate {!r}", aggregate.name)
+        _require_name_and_doc(aggregate, label, "what it measures")
+        require(aggregate.name not in series_names.union(names), "{}: its name is taken", label)
         has_titles = aggregate.title.strip() and aggregate.part.strip()
-        require(has_titles, "{}: give a title and say what its metrics are", what)
-        require(aggregate.metrics, "{} is made of no metric", what)
+        require(has_titles, "{}: give a title and say what its metrics are", label)
+        require(aggregate.metrics, "{} is made of no metric", label)
         for metric in aggregate.metrics:
             name = metric.name
-            require(metric in scoring.metrics, "{}: the environment has no metric {!r}", what, name)
-            require(metric.per is None, "{}: {!r} is a share of something, whose mean is not over items", what, name)
+            require(metric in scoring.metrics, "{}: the environment has no metric {!r}", label, name)
+            require(metric.per is None, "{}: {!r} is a share of something, whose mean is not over items", label, name)
     require_distinct([aggregate.name for aggregate in scoring.aggregates], "aggregates")
 
 
@@ -313,16 +313,16 @@ def check_pictures(environment: AnyEnvironment, level: int) -> None:
                 options = {**environment.playing.check_options, "protocol": protocol, "wording": wording}
                 for message in _messages_with_pictures(environment, item, options, player):
                     assert message.picture is not None
-                    svg, what = message.picture.svg, f"{options}, {player}"
+                    svg, label = message.picture.svg, f"{options}, {player}"
                     root = ElementTree.fromstring(svg)
-                    require(root.tag == "svg", "{}: a picture is no <svg>", what)
+                    require(root.tag == "svg", "{}: a picture is no <svg>", label)
                     has_view_box = _VIEW_BOX.fullmatch(root.get("viewBox", ""))
-                    require(has_view_box, "{}: a picture has no view box from 0 0", what)
+                    require(has_view_box, "{}: a picture has no view box from 0 0", label)
                     texts = message.picture.texts
-                    require(texts_by_svg.setdefault(svg, texts) == texts, "{}: one picture of two descriptions", what)
+                    require(texts_by_svg.setdefault(svg, texts) == texts, "{}: one picture of two descriptions", label)
                     for name, text in texts:
                         is_in_message = bool(text) and text in message.text
-                        require(wording != "image" or not is_in_message, "{}: {!r} is in the text, too", what, name)
+                        require(wording != "image" or not is_in_message, "{}: {!r} is in the text, too", label, name)
 
 
 def _messages_with_pictures(

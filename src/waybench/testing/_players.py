@@ -130,11 +130,11 @@ def _require_order_of_means(environment: AnyEnvironment, level: int, headline: M
             mean[player] = sign * value
     require({"random", "oracle"} <= mean.keys(), f"{headline.name} is not defined for any episode of random or oracle")
     for player, value in mean.items():
-        what = LazyMessage("mean {} of {}, {:g},", headline.name, player, sign * value)
+        label = LazyMessage("mean {} of {}, {:g},", headline.name, player, sign * value)
         is_above_null = null_player_acts or value >= mean.get("null", value) - ROUNDING_ERROR
-        require(is_above_null, "{} is worse than that of saying nothing", what)
+        require(is_above_null, "{} is worse than that of saying nothing", label)
         is_below_oracle = value <= mean["oracle"] + ROUNDING_ERROR
-        require(is_below_oracle, "{} is better than the oracle's, {:g}", what, sign * mean["oracle"])
+        require(is_below_oracle, "{} is better than the oracle's, {:g}", label, sign * mean["oracle"])
     require(mean["random"] < mean["oracle"], "a random player is as good as the oracle: the level tests nothing")
 
 
@@ -281,9 +281,8 @@ def play_exploits(environment: AnyEnvironment, level: int, options: Options) -> 
                 exploits[name] = value
     if sign * nothing > sign * guess + margin:
         exploits["nothing"] = nothing
-    values = [
-        silent if at % 2 else best for at, (best, silent) in enumerate(zip(oracle_values, null_values, strict=True))
-    ]
+    values = [*oracle_values]  # with silence at every second item
+    values[1::2] = null_values[1::2]
     mean_of_defined = _mean_of_defined(values)
     mean_of_all = _mean_of_defined([nothing if value is None else value for value in values])
     if mean_of_defined is not None and mean_of_all is not None and sign * mean_of_defined > sign * mean_of_all + margin:

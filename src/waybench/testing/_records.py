@@ -91,11 +91,11 @@ def _require_replay(environment: AnyEnvironment, episode: AnyEpisode, label: Laz
 
 def check_replay(environment: AnyEnvironment, level: int) -> None:
     """Every record, once through JSON, replays to the very same record."""
-    for episode, what in _finished_episodes(environment, level, ITEMS):
+    for episode, label in _finished_episodes(environment, level, ITEMS):
         line = episode.record().dumps()
-        require("\n" not in line and line.isascii(), "{}: the record is not one line of ASCII", what)
-        require(_record_through_json(episode).dumps() == line, "{}: the record changes on its way through JSON", what)
-        _require_replay(environment, episode, what)
+        require("\n" not in line and line.isascii(), "{}: the record is not one line of ASCII", label)
+        require(_record_through_json(episode).dumps() == line, "{}: the record changes on its way through JSON", label)
+        _require_replay(environment, episode, label)
 
 
 def _odd_episodes(environment: AnyEnvironment, item: Any, options: Options) -> list[AnyEpisode]:
@@ -183,24 +183,24 @@ def check_failures(environment: AnyEnvironment, level: int) -> None:
     kind_names = {kind.name for kind in scoring.failure_kinds}
     error_kinds = scoring.first_errors.all_kinds if scoring.first_errors is not None else ()
     require_distinct([kind.name for kind in error_kinds], "kinds of first errors")
-    for episode, what in _finished_episodes(environment, level):
+    for episode, label in _finished_episodes(environment, level):
         if episode.player == "guided":
             continue  # the teacher's actions led to its end
         record = _record_through_json(episode)
-        with report_as_breach(LazyMessage("{}: failure", what)):
+        with report_as_breach(LazyMessage("{}: failure", label)):
             kind, error = scoring.failure_of(record), scoring.first_error_of(record)
         if error is not None:
             is_valid = error.kind in error_kinds and error.step >= 1 and 0 <= error.turn < len(record.turns)
-            require(is_valid, "{}: the first error is {}", what, error)
+            require(is_valid, "{}: the first error is {}", label, error)
         if record.end in (None, End.SOLVED, End.INFRASTRUCTURE):
-            require(kind is None, "{}: it has not failed, yet it is said to fail by {}", what, kind)
+            require(kind is None, "{}: it has not failed, yet it is said to fail by {}", label, kind)
             continue
-        require(kind == scoring.failure_of(episode.record()), "{}: the kind is another one before JSON", what)
+        require(kind == scoring.failure_of(episode.record()), "{}: the kind is another one before JSON", label)
         if kind is None:
-            require(record.end is End.TURN_LIMIT, "{}: it failed ({}) and has no kind of failure", what, record.end)
+            require(record.end is End.TURN_LIMIT, "{}: it failed ({}) and has no kind of failure", label, record.end)
         else:
             undeclared = "{}: the kind of failure {!r} is not declared: give it to `Scoring.failures`"
-            require(kind.name in kind_names, undeclared, what, kind.name)
+            require(kind.name in kind_names, undeclared, label, kind.name)
 
 
 def check_action_turns(environment: AnyEnvironment, level: int) -> None:
@@ -209,14 +209,14 @@ def check_action_turns(environment: AnyEnvironment, level: int) -> None:
     Replies in other turns can be refused or cut off all the same.
     """
     wrong_outcomes = (Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
-    for episode, what in _finished_episodes(environment, level):
+    for episode, label in _finished_episodes(environment, level):
         record = _record_through_json(episode)
         other_turns = {id(turn): turn for turn in record.turns}
         for turn in environment.playing.action_turns(record):
-            require(other_turns.pop(id(turn), None), "{}: action_turns gives what is no turn, or one twice", what)
+            require(other_turns.pop(id(turn), None), "{}: action_turns gives what is no turn, or one twice", label)
         for turn in other_turns.values():
             is_wrong = turn.outcome in wrong_outcomes
-            require(not is_wrong, "{}: action_turns leaves out a turn that is {}", what, turn.outcome)
+            require(not is_wrong, "{}: action_turns leaves out a turn that is {}", label, turn.outcome)
 
 
 def check_metrics(environment: AnyEnvironment, level: int) -> None:
@@ -228,19 +228,19 @@ def check_metrics(environment: AnyEnvironment, level: int) -> None:
     for episode, _ in _finished_episodes(environment, level):
         record = _record_through_json(episode)
         for series in environment.scoring.series:
-            what = LazyMessage("series {} of {} on item {}", series.name, episode.player, episode.item.id)
+            label = LazyMessage("series {} of {} on item {}", series.name, episode.player, episode.item.id)
             FOCUS.look_at(subject=series.of)
             for value in series.of(record):
-                require_within_range(series, record, float(value), what)
+                require_within_range(series, record, float(value), label)
         for metric in environment.scoring.metrics:
-            what = LazyMessage("metric {} of {} on item {}", metric.name, episode.player, episode.item.id)
+            label = LazyMessage("metric {} of {} on item {}", metric.name, episode.player, episode.item.id)
             FOCUS.look_at(subject=metric.of)
-            with report_as_breach(what):
+            with report_as_breach(label):
                 value = metric.of(record)
-            require(value == metric.of(episode.record()), "{}: it is another one before JSON", what)
+            require(value == metric.of(episode.record()), "{}: it is another one before JSON", label)
             if value is not None:
-                require(type(value) is float and math.isfinite(value), "{} is {!r}, no finite float", what, value)
-                require_within_range(metric, record, value, what)
+                require(type(value) is float and math.isfinite(value), "{} is {!r}, no finite float", label, value)
+                require_within_range(metric, record, value, label)
         for axis in environment.difficulty.axes:
             FOCUS.look_at(subject=axis.name)
             with report_as_breach(LazyMessage("axis {!r}", axis.name)):
@@ -281,21 +281,21 @@ def check_prefix(environment: AnyEnvironment, level: int) -> None:
             continue
         _check_cut(environment, item, options)
         for prefix in _PREFIXES:
-            what = LazyMessage("item {}, prefix {}", item.id, prefix)
+            label = LazyMessage("item {}, prefix {}", item.id, prefix)
             prefix_options = {**options, PREFIX: prefix}
             for options_of_play in (prefix_options, {**prefix_options, INTERFACE: TOOLS}):
-                _check_handed_over(Episode(environment, item, options_of_play), what)
+                _check_handed_over(Episode(environment, item, options_of_play), label)
             for player in (policy("oracle"), StumblingPolicy(), policy("null")):
                 episode = play_to_end(environment, item, player, prefix_options)
-                _check_prefixed_episode(environment, episode, what)
+                _check_prefixed_episode(environment, episode, label)
                 is_oracle_alone = prefix.startswith("oracle") and "+" not in prefix and player.name == "oracle"
                 if is_oracle_alone:
                     end = episode.end_reason
-                    require(end == full_episode.end_reason, "{}: the oracle ends in {}", what, end)
+                    require(end == full_episode.end_reason, "{}: the oracle ends in {}", label, end)
                     # A plan of several steps can be cut by the prefix; then the turns are others.
                     is_cut = episode.turns[0].reply != full_episode.turns[0].reply
                     turns = [turn._replace(prefix="") for turn in episode.turns]
-                    require(is_cut or turns == list(full_episode.turns), "{}: the oracle goes on in another way", what)
+                    require(is_cut or turns == list(full_episode.turns), "{}: the oracle goes on in another way", label)
         record = play_to_end(environment, item, policy("oracle"), {**options, PREFIX: "oracle:1"}).record()
         if record.turns[0].prefix:  # otherwise the only step would end the episode
             _require_tampering_noticed(environment, _records_with_tampered_prefix(record), f"item {item.id}")
@@ -373,11 +373,11 @@ def check_beliefs(environment: AnyEnvironment, level: int) -> None:
             for player_name in _PROBED_PLAYERS:
                 player = policy(player_name)
                 episode: AnyEpisode = Episode(environment, item, options, player=player_name)
-                what = LazyMessage("{}, item {}, {}", options, item.id, player_name)
+                label = LazyMessage("{}, item {}, {}", options, item.id, player_name)
                 while not episode.done:
-                    _check_probes(episode, probed_names, player, what)
+                    _check_probes(episode, probed_names, player, label)
                     episode.step(player.reply(episode))
-                _require_replay(environment, episode, what)
+                _require_replay(environment, episode, label)
     missing = [belief.name for belief in beliefs if belief.name not in probed_names]
     require(not missing, f"beliefs that are never asked for: {missing}")
 

@@ -99,23 +99,23 @@ def check_apply(environment: AnyEnvironment, level: int) -> None:
 
 def _checked_transition(game: Game[Any, Any, Any], state: Any, action: Any, state_copy: Any) -> Transition[Any]:
     """Apply an action, check that `apply` is pure and its result valid, and return the transition."""
-    what = LazyMessage("apply({}) in {}", Brief(action), Brief(state))
+    label = LazyMessage("apply({}) in {}", Brief(action), Brief(state))
     FOCUS.look_at(subject=game.apply)
     hash_before = hash(state)
-    require_frozen(action, what)
-    with report_as_breach(what):
+    require_frozen(action, label)
+    with report_as_breach(label):
         first, same_stream, other_stream = (game.apply(state, action, Stream("contract", draw)) for draw in (1, 1, 2))
-    require(state == state_copy and hash(state) == hash_before, "{} changed its input", what)
-    require(first == same_stream, "{} gave two results for one random stream", what)
+    require(state == state_copy and hash(state) == hash_before, "{} changed its input", label)
+    require(first == same_stream, "{} gave two results for one random stream", label)
     if game.properties.deterministic:
-        require(first == other_stream, "{} depends on chance, but properties.deterministic is true", what)
-    require_frozen(first.state, LazyMessage("{}: the new state", what))
+        require(first == other_stream, "{} depends on chance, but properties.deterministic is true", label)
+    require_frozen(first.state, LazyMessage("{}: the new state", label))
     wrong_outcome = "{}: the outcome is {!r}, not ok, illegal, unproductive or unparsed"
-    require(first.outcome in _TRANSITION_OUTCOMES, wrong_outcome, what, first.outcome)
-    require(math.isfinite(first.reward), "{}: the reward is {}", what, first.reward)
+    require(first.outcome in _TRANSITION_OUTCOMES, wrong_outcome, label, first.outcome)
+    require(math.isfinite(first.reward), "{}: the reward is {}", label, first.reward)
     events = dict(first.events)
-    parsed_events = json.loads(_strict_json_text(events, what))
-    require(parsed_events == events, "{}: the events change on their way through JSON", what)
+    parsed_events = json.loads(_strict_json_text(events, label))
+    require(parsed_events == events, "{}: the events change on their way through JSON", label)
     return first
 
 
@@ -217,9 +217,9 @@ def check_levels(environment: AnyEnvironment, level: int) -> None:
     """
     smallest = environment.items.smallest_level
     for too_small in (smallest - 1, -1):
-        what = f"level {too_small}"
+        label = f"level {too_small}"
         with require_one_line_refusal(
-            UsageError, what, message_if_accepted=f"{what} is below the smallest level {smallest}: refuse it"
+            UsageError, label, message_if_accepted=f"{label} is below the smallest level {smallest}: refuse it"
         ):
             environment.source(level=too_small).item(0)
     highest = environment.items.highest_level
@@ -229,16 +229,16 @@ def check_levels(environment: AnyEnvironment, level: int) -> None:
             drawn_level = environment.items.level_of(item.instance)
         wrong_level = f"level {highest}, the highest_level: the item that is drawn has level {drawn_level}"
         require(drawn_level == highest, wrong_level)
-        what = f"level {highest + 1}"
+        label = f"level {highest + 1}"
         with require_one_line_refusal(
-            UsageError, what, message_if_accepted=f"{what} is above the highest_level {highest}: refuse it"
+            UsageError, label, message_if_accepted=f"{label} is above the highest_level {highest}: refuse it"
         ):
             environment.source(level=highest + 1).item(0)
     for item in first_items_across_levels(environment):
         drawn_level = environment.items.level_of(item.instance)
         require(drawn_level == item.level, f"level {item.level}: the item that is drawn has level {drawn_level}")
-    what = f"level {_HUGE_LEVEL}"
-    with report_as_breach(f"{what}, which should be refused or be made,"), require_one_line_refusal(UsageError, what):
+    label = f"level {_HUGE_LEVEL}"
+    with report_as_breach(f"{label}, which should be refused or be made,"), require_one_line_refusal(UsageError, label):
         environment.source(level=_HUGE_LEVEL)  # no item is drawn: a source should draw nothing before it is asked
 
 
@@ -272,18 +272,18 @@ def check_bad_data(environment: AnyEnvironment, level: int) -> None:
     """Any JSON value that is no instance or no action is refused with a `DataError` of one line."""
     item = first_items(environment, level, 1)[0]
     for bad_value in [*BAD_JSON, *_damaged_json_values(json.loads(json.dumps(item.instance.to_json())))]:
-        what = LazyMessage("item({})", Brief(bad_value))
-        with report_as_breach(what), require_one_line_refusal(DataError, what):
+        label = LazyMessage("item({})", Brief(bad_value))
+        with report_as_breach(label), require_one_line_refusal(DataError, label):
             result: Any = environment.item(bad_value)  # a damaged value can be another valid instance
             require(isinstance(result, Item), "item gave {}", Brief(result))
     game = play_with_options(environment, {}).game
     FOCUS.look_at(subject=game.decode)
     encoded_action = game.encode(sample_actions(game, game.start(item.instance))[0])
     for bad_value in [*BAD_JSON, *_damaged_json_values(json.loads(json.dumps(encoded_action)))]:
-        what = LazyMessage("decode({})", Brief(bad_value))
-        with report_as_breach(what), require_one_line_refusal(DataError, what):
+        label = LazyMessage("decode({})", Brief(bad_value))
+        with report_as_breach(label), require_one_line_refusal(DataError, label):
             action = game.decode(bad_value)
-            require(game.decode(game.encode(action)) == action, "{} gave {}, which is none", what, Brief(action))
+            require(game.decode(game.encode(action)) == action, "{} gave {}, which is none", label, Brief(action))
 
 
 def _json_paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

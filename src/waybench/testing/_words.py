@@ -70,11 +70,11 @@ def check_wordings(environment: AnyEnvironment, level: int) -> None:
             )
             FOCUS.look_at(item.id, subject=wording.observe)
             for episode in sample_episodes(environment, item, options):
-                what = LazyMessage("{}, item {}, {}", options, item.id, episode.player)
-                _require_sendable_messages(episode, LazyMessage("{}, the last turn", what))
+                label = LazyMessage("{}, item {}, {}", options, item.id, episode.player)
+                _require_sendable_messages(episode, LazyMessage("{}, the last turn", label))
                 for number, turn in enumerate(episode.turns, start=1):
-                    require(turn.message.strip(), "{}: the answer to turn {} is empty", what, number)
-                    _require_no_surrogates(turn.message, LazyMessage("{}: the answer to turn {}", what, number))
+                    require(turn.message.strip(), "{}: the answer to turn {} is empty", label, number)
+                    _require_no_surrogates(turn.message, LazyMessage("{}: the answer to turn {}", label, number))
 
 
 def _require_documented_fields(wording: Any) -> None:
@@ -189,7 +189,7 @@ def check_tools(environment: AnyEnvironment, level: int) -> None:
     FOCUS.look_at(item.id)
     for options in option_combinations(environment):
         play = play_with_options(environment, {**options, INTERFACE: TOOLS})
-        game, wording, what = play.game, play.wording, LazyMessage("{}", options)
+        game, wording, label = play.game, play.wording, LazyMessage("{}", options)
         action_states = [
             state
             for state in sample_states(environment, item, game)
@@ -198,22 +198,22 @@ def check_tools(environment: AnyEnvironment, level: int) -> None:
         for state in action_states[:_STATES]:
             FOCUS.look_at(item.id, subject=wording.tools)
             tools = wording.tools(state)
-            require(bool(tools), "{}: there is no tool", what)
+            require(bool(tools), "{}: there is no tool", label)
             for tool in tools:
                 require(
-                    _TOOL_NAME.fullmatch(tool.name) is not None and bool(tool.doc), "{}: tool {!r}", what, tool.name
+                    _TOOL_NAME.fullmatch(tool.name) is not None and bool(tool.doc), "{}: tool {!r}", label, tool.name
                 )
                 for name, schema in tool.parameters.items():
-                    require(bool(schema.get("description")), "{}: {} of {} has no description", what, name, tool.name)
+                    require(bool(schema.get("description")), "{}: {} of {} has no description", label, name, tool.name)
                     _check_schema(schema, LazyMessage("{}: {} of {}", options, name, tool.name))
                     for bad_value in BAD_JSON:
-                        _require_call_survived(wording, ToolCall(tool.name, {name: bad_value}), state, what)
+                        _require_call_survived(wording, ToolCall(tool.name, {name: bad_value}), state, label)
             for action in sample_actions(game, state):
                 reply = wording.render(action, state)
                 FOCUS.look_at(reply=reply)
                 parsed = wording.parse(reply, state)
                 problem = LazyMessage("the call {} is read as {}, not {}", reply, Brief(parsed), Brief(action))
-                require(parsed == action, "{}: {}", what, problem)
+                require(parsed == action, "{}: {}", label, problem)
 
 
 def _check_schema(schema: Mapping[str, Json], label: LazyMessage) -> None:
