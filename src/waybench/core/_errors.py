@@ -108,7 +108,7 @@ def duration_text(seconds: float) -> str:
 
 
 def with_article(noun: str) -> str:
-    """Return a noun with its indefinite article: "a maze", "an item"."""
+    """Return a noun with its indefinite article: "a maze", "an item", "a unit"."""
     return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"
 
 

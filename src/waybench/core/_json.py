@@ -135,7 +135,7 @@ class _OpenBracket:
         self.key: str | None = None  # of an object's value that comes next; None before a key
 
     def add_key_or_value(self, value: Any) -> None:
-        """Add a value to the array, or under the key that was read before it."""
+        """Add a value to an array, or to an object under the key that was read before it."""
         if self.closing == "]":
             self.entries.append(value)
         elif self.key is not None:  # a value without a key is a placeholder in the place of entries

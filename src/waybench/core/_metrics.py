@@ -62,7 +62,7 @@ class Bounded:
 
     @property
     def interval_bounds(self) -> Range:
-        """The bounds at which the interval of a mean is cut."""
+        """The bounds that the interval of a mean cannot exceed; a greatest value that nobody comes near is no bound."""
         low, high = self.bounds
         return low, None if self.far_bounds else high
 

@@ -263,15 +263,15 @@ class Scoring:
         return lowest_declared if lower is None else lower, highest_declared if upper is None else upper
 
     def headline_percent(self, record: EpisodeRecord) -> float | None:
-        """Return the headline metric of a finished episode from 0, the worst, to 100, the best value.
+        """Return the headline metric of a finished episode, scaled from 0, the worst, to 100, the best value.
 
-        Without both bounds it is the metric itself; None where that is not defined.
+        Without both bounds the value is not scaled. None where the metric is not defined, or its denominator is 0.
         """
         metric = self.metrics[0]
         value, (low, high) = metric.of(record), self.headline_bounds(record)
         if value is not None and metric.per is not None:
-            size = metric.per(record)
-            value = value / size if size else None
+            denominator = metric.per(record)
+            value = value / denominator if denominator else None
         if value is None or low is None or high is None or low >= high:
             return value
         return 100.0 * metric.normalized_value(value, (low, high))

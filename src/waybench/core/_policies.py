@@ -289,7 +289,7 @@ def _require_same(name: str, recorded: Json, simulated: Json, hint: str = "") ->
 
 
 def _is_surely_same(recorded: Any, simulated: Any) -> bool:
-    """Return True only for values with equal JSON, for most of them; a fast check before `_canonical_json`."""
+    """Return whether two values surely have equal JSON; False says nothing. A fast check before `_canonical_json`."""
     if recorded is simulated:
         return True
     kind = cast(type[object], type(recorded))

@@ -327,7 +327,7 @@ def question_environment(
 ) -> Environment[Q, AnswerState[Q], Any]:
     """Return the environment of a question, which is solved by an answer whose success is 1.
 
-    Take its parts apart with `dataclasses.replace` to change any of them.
+    Change parts of the environment with `dataclasses.replace`.
 
     Args:
         question: The question.

@@ -309,14 +309,14 @@ def puzzle_environment(
 ) -> Environment[Q, S, str]:
     """Return the environment of a puzzle whose actions have names and whose best solutions are known.
 
-    The score is the turns of a shortest solution as a share of the player's, and an item's proof has them as
-    "minimum". The heuristic player errs in a quarter of its turns, and failures after a dead end are told apart. Take
-    its parts apart with `dataclasses.replace` to change any of them.
+    The score is the turns of a shortest solution divided by the player's turns; an item's proof has the former as
+    "minimum". The heuristic player errs in a quarter of its turns. Failures after a dead end are a kind of their own.
+    Change parts of the environment with `dataclasses.replace`.
 
     Args:
         solutions: The best solutions by number of actions, such as `Searched(game, decode)` of a `ChoiceGame`; `decode`
             refuses with a `DataError` what cannot be solved.
-        wording: The words.
+        wording: The wording, with the texts of all languages.
         draw: (stream of random numbers, level) -> an instance of this level that can be solved.
         level_of: Instance -> its level.
         id: "family/variant".

@@ -46,7 +46,7 @@ _VIEW_BOX = re.compile(r"0 0 [0-9.]+ [0-9.]+")
 
 
 def check_names(environment: AnyEnvironment) -> None:
-    """Id, version, title, description, levels and players are there and of the right form."""
+    """Id, version, title, description, levels and players are declared and have the right form."""
     require(re.fullmatch(r"[a-z0-9_-]+/[a-z0-9_-]+", environment.id), f'id {environment.id!r}: give "family/variant"')
     require(environment.version >= 1, f"version {environment.version}: count from 1")
     require(environment.title.strip(), "the environment has no title")

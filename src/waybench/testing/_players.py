@@ -299,8 +299,8 @@ def constant_players(environment: AnyEnvironment, items: Iterable[Item[Any]], op
         actions = islice(play.game.legal(episode.state), _ACTIONS_OF_CONSTANTS)
         # No set: the order of the actions decides between equally frequent ones, and sets are ordered by process.
         counts.update(dict.fromkeys(play.wording.render(action, episode.state) for action in actions).keys())
-    texts = [text for text, _ in counts.most_common() if len(text) <= _LONGEST_CONSTANT][:MOST_REPLIES]
-    return [FunctionPolicy(f"constant {number}", lambda episode, text=text: text) for number, text in enumerate(texts)]
+    replies = [reply for reply, _ in counts.most_common() if len(reply) <= _LONGEST_CONSTANT][:MOST_REPLIES]
+    return [FunctionPolicy(f"constant {n}", lambda episode, reply=reply: reply) for n, reply in enumerate(replies)]
 
 
 def play_items(

@@ -144,6 +144,7 @@ def report_as_breach(label: object) -> Generator[None]:
     except ContractError:
         raise
     except Exception as error:
+        # A DefectError only reports an exception of the environment, which the message shows itself.
         raised = error.__cause__ if isinstance(error, DefectError) and isinstance(error.__cause__, Exception) else error
         raise ContractError(f"{label} {exception_text(raised)}") from error
 
