@@ -7,9 +7,9 @@ import pytest
 
 from tests.analysis.episodes import SCORE, detour, failed, item, logged, played
 from waybench.core import Metric
-from waybench.reporting.charts._chart import NARROW, WIDE, ChartShape, Plot, chart_spec, draw_plot
+from waybench.reporting.charts._chart import NARROW, WIDE, ChartShape, Plot, chart_spec
 from waybench.reporting.charts._points import Point, points_by_level
-from waybench.reporting.charts._svg import safe_drawing, with_label
+from waybench.reporting.charts._svg import draw_spec, safe_drawing, with_label
 from waybench.results import LoggedEpisode
 from waybench.results.estimates._estimates import estimate
 from waybench.results.estimates._measures import HeadlineSpec
@@ -47,7 +47,7 @@ def test_points_are_the_estimates() -> None:
 @pytest.mark.parametrize("shape", [WIDE, NARROW])
 def test_drawing_has_a_mark_at_the_height_of_each_score(shape: ChartShape) -> None:
     points = points_of(EPISODES)
-    drawn = ElementTree.fromstring(draw_plot(plot_of(EPISODES), shape, "Score by dimension"))
+    drawn = ElementTree.fromstring(draw_spec(chart_spec(plot_of(EPISODES), shape), "Score by dimension"))
     marks = {
         mark.findtext("title"): float(mark.get("cy") or re.findall(r"[-.\d]+", mark.get("transform", ""))[1])
         for mark in (*drawn.iter("circle"), *drawn.iter("path"))
@@ -82,7 +82,7 @@ def test_only_references_are_coloured_and_beside_models_they_are_grey() -> None:
 
 
 def test_one_point_is_a_chart_too() -> None:
-    assert "oracle" in draw_plot(plot_of(played("oracle", (5,), mazes=1)), WIDE, "x")
+    assert "oracle" in draw_spec(chart_spec(plot_of(played("oracle", (5,), mazes=1)), WIDE), "x")
 
 
 def test_drawing_keeps_shapes_and_text_only() -> None:
@@ -111,7 +111,7 @@ def test_a_point_is_a_circle() -> None:
 def test_axes_of_shares_and_per_cents_have_per_cent_signs() -> None:
     def labels(metric: Metric) -> set[str | None]:
         points = [replace(point, mean=replace(point.mean, value=0.5)) for point in points_of(EPISODES)]
-        drawn = ElementTree.fromstring(draw_plot(Plot(points, metric, "Dimension"), WIDE, "Score"))
+        drawn = ElementTree.fromstring(draw_spec(chart_spec(Plot(points, metric, "Dimension"), WIDE), "Score"))
         return {text.text for text in drawn.iter("text")}
 
     share = replace(SCORE, low=0, high=1, unit="")

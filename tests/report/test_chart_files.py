@@ -18,7 +18,7 @@ from tests.analysis.searches import searched
 from tests.report.test_chart import EPISODES, plot_of
 from waybench.reporting import write_report
 from waybench.reporting.charts._bars import outcomes_spec
-from waybench.reporting.charts._chart import WIDE, chart_spec, draw_plot
+from waybench.reporting.charts._chart import WIDE, chart_spec
 from waybench.reporting.charts._radar import Web, radar_spec
 from waybench.reporting.charts._success import WIDE as PANELS
 from waybench.reporting.charts._success import Player, success_spec
@@ -224,7 +224,7 @@ def test_a_picture_is_made_again_only_where_its_drawing_has_changed(
 
 
 def test_a_chart_of_a_page_is_not_changed_by_its_file() -> None:
-    page = draw_plot(plot_of(EPISODES), WIDE, "x")
+    page = draw_spec(chart_spec(plot_of(EPISODES), WIDE), "x")
     before = str(page)
     standalone_svg(page)
     assert str(page) == before

@@ -13,7 +13,7 @@ from waybench.reporting.charts._chart import (
     ChartShape,
     Grid,
     Plot,
-    draw_plot,
+    chart_spec,
     is_crowded,
     panels_spec,
     wrap_label,
@@ -72,12 +72,15 @@ def test_few_lines_are_in_one_plot() -> None:
 
 
 def test_a_label_at_the_end_of_a_line_is_whole() -> None:
-    texts = [text.text or "" for text in ElementTree.fromstring(draw_plot(plot(NAMES[:2]), WIDE, "x")).iter("text")]
+    texts = [
+        text.text or ""
+        for text in ElementTree.fromstring(draw_spec(chart_spec(plot(NAMES[:2]), WIDE), "x")).iter("text")
+    ]
     for name in NAMES[:2]:
         first, second = wrap_label(name, WIDE.letters)
         assert first in texts and second in texts and first + second == name
     narrow = ChartShape(250, 300, 12, 8)
-    assert "…" not in draw_plot(plot(["averyveryverylongname"]), narrow, "x")
+    assert "…" not in draw_spec(chart_spec(plot(["averyveryverylongname"]), narrow), "x")
 
 
 def test_where_names_are_broken() -> None:

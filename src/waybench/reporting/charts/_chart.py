@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
-from markupsafe import Markup
-
 from waybench.core import Metric
 from waybench.reporting.charts._points import Point, drawn_interval
 from waybench.reporting.charts._spec import (
@@ -28,7 +26,6 @@ from waybench.reporting.charts._spec import (
     specification,
     with_encoding,
 )
-from waybench.reporting.charts._svg import draw_spec
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
 _ROOMY_GAP = 24  # pixels between two ticks, below which points are small
@@ -64,17 +61,12 @@ class Plot:
     bands: bool = False
 
 
-def draw_plot(plot: Plot, shape: ChartShape, label: str) -> Markup:
-    """Draw a plot.
+def chart_spec(plot: Plot, shape: ChartShape) -> Spec:
+    """Return a plot as a Vega-Lite specification.
 
     Colours are variables of the page's style sheet (--c0 to --c6 after Okabe and Ito, --c-reference, --t0 ... for
     text), so that one drawing serves light and dark pages.
     """
-    return draw_spec(chart_spec(plot, shape), label)
-
-
-def chart_spec(plot: Plot, shape: ChartShape) -> Spec:
-    """Return a plot as a Vega-Lite specification."""
     ticks = sorted({point.at for point in plot.points})
     points = _styled_points(plot, ticks)
     domain = score_domain(plot)

@@ -52,6 +52,7 @@ def _is_significant(comparison: Comparison) -> bool:
 
 
 def _difference_cell(comparison: Comparison, difference: IntervalEstimate | None = None) -> TableCell:
+    """Return a comparison's difference, or another one of the same pair, bold if the comparison is significant."""
     kind = "certain" if _is_significant(comparison) else ""
     return TableCell(difference_text(difference or comparison.difference, comparison.metric), kind=kind)
 
@@ -166,17 +167,14 @@ def wording_table(view: TaskView, effects: Sequence[WordingEffect]) -> Table | N
         counts = plural(effect.items, item, items)
         if effect.left_out:
             counts += f"; {count_text(effect.left_out)} given in some wordings only, left out"
-        lines = [
-            *distinguishing_settings(effect.group, all_groups),
-            counts,
-            f"range {mean_text(effect.spread, metric)}",
-        ]
+        settings = distinguishing_settings(effect.group, all_groups)
+        lines = [*settings, counts, f"range {mean_text(effect.spread, metric)}"]
         rows = [
             *((wording_cell(wording, effect), wording.mean, wording.comparison) for wording in effect.wordings),
             (TableCell(f"the worst at each {item}", kind="name"), effect.worst_of_items, None),
         ]
-        head = TableCell(model_label(effect.group.model), notes=tuple(Note(one_line(line, 120)) for line in lines))
-        groups.append(RowGroup(table_rows(columns, rows), head=head))
+        header = TableCell(model_label(effect.group.model), notes=tuple(Note(one_line(line, 120)) for line in lines))
+        groups.append(RowGroup(table_rows(columns, rows), head=header))
     caption = (
         f"Means over the {items} that were given in all wordings, with the {_INTERVAL}. Each wording is compared "
         f"with a reference wording chosen in advance, {item} by {item}; p is from the paired test on these "
@@ -207,7 +205,7 @@ def effect_table(view: TaskView, effects: Sequence[Effect]) -> Table | None:
         "interval": _INTERVAL,
         **kind.words(effects),
     }
-    declared = {column.name: column for column in kind.columns}
+    declared_columns = {column.name: column for column in kind.columns}
     groups = [effect.group_without_option for effect in effects]
 
     def model_header(effect: Effect) -> TableCell:
@@ -221,7 +219,10 @@ def effect_table(view: TaskView, effects: Sequence[Effect]) -> Table | None:
         return TableColumn(column.heading.format(**words), lambda effect: _effect_cell(column, effect), alignment)
 
     return Table.from_columns(
-        [TableColumn("Model", model_header), *(effect_column(declared[name.format(**words)]) for name in kind.table)],
+        [
+            TableColumn("Model", model_header),
+            *(effect_column(declared_columns[name.format(**words)]) for name in kind.table),
+        ],
         sorted(effects, key=lambda effect: effect.group.embedded),
         id=kind.id,
         title=kind.title.format(**words),
@@ -231,6 +232,7 @@ def effect_table(view: TaskView, effects: Sequence[Effect]) -> Table | None:
 
 
 def _effect_cell(column: Column[Any], effect: Effect) -> TableCell:
+    """Return the cell of a declared column: a difference, a mean with its interval, or as declared."""
     if column.name == "difference":
         return _difference_cell(effect.comparison, column.value(effect))
     if column.type is IntervalEstimate:
@@ -239,7 +241,10 @@ def _effect_cell(column: Column[Any], effect: Effect) -> TableCell:
 
 
 def pair_tables(view: TaskView, ordered: Sequence[RunKey], pairs: Iterable[Comparison]) -> list[Table]:
-    """Return tables of an environment's models in pairs, as MANGO prints them (Tables 1, 9, 11 and 12)."""
+    """Return tables of an environment's models in pairs, as MANGO prints them (Tables 1, 9, 11 and 12).
+
+    `ordered` has the groups, the best first, and `pairs` the comparisons of any two of them.
+    """
     metrics = {metric.name: metric for metric in view.env.scoring.metrics}
     cells: dict[tuple[str, RunKey, RunKey], TableCell] = {}
     for pair in pairs:
@@ -247,15 +252,16 @@ def pair_tables(view: TaskView, ordered: Sequence[RunKey], pairs: Iterable[Compa
         metric = metrics[pair.metric.name]
         cells[metric.name, first, second] = _pair_cell(pair, metric, view)
         cells[metric.name, second, first] = _pair_cell(pair.swapped, metric, view)
-    comparable = [groups for groups in match_groups(ordered) if len(groups) > 1]
-    names = {option.name for option in (*view.env.playing.options, *view.env.items.options)} | {"version", "key"}
+    matched_sets = [groups for groups in match_groups(ordered) if len(groups) > 1]
+    option_names = {option.name for option in (*view.env.playing.options, *view.env.items.options)} | {"version", "key"}
     tables: list[Table] = []
-    for groups in comparable:
-        # The settings of play and of the set that are not the same in all tables.
+    for groups in matched_sets:
+        # The settings of play and of the items that are not the same in all tables.
         settings = ", ".join(
             one_line(setting_text(name, value), 60)
             for name, value in groups[0].settings.items()
-            if name in names and any(repr(others[0].settings.get(name)) != repr(value) for others in comparable)
+            if name in option_names
+            and any(repr(other_groups[0].settings.get(name)) != repr(value) for other_groups in matched_sets)
         )
         for title, (below, above) in view.presentation.pairs.items():
             if any((name, *pair) in cells for name in (below, above) for pair in permutations(groups, 2)):
@@ -281,8 +287,8 @@ def _pair_table(
             return _DIAGONAL
         if groups.index(column) < groups.index(row):
             return cells.get((below.name, row, column), BLANK)
-        hard = cells.get((above.name, row, column), BLANK)
-        return hard if hard is BLANK else replace(hard, kind="score hard")
+        cell = cells.get((above.name, row, column), BLANK)
+        return cell if cell is BLANK else replace(cell, kind="score hard")  # in another colour
 
     columns: list[TableColumn[RunKey]] = [
         model_column(lambda group: group, groups, view.pages),
@@ -308,16 +314,18 @@ def _pair_table(
 
 
 def _pair_cell(pair: Comparison, metric: Metric, view: TaskView) -> TableCell:
-    ends = known_ends(pair.difference, metric, is_change=True)
-    certain = ends is not None and (ends[0] > 0 or ends[1] < 0)
-    lines = [
+    """Return the two means of a pair, with the number of items, the difference and its interval below."""
+    interval, is_significant = "", False
+    if ends := known_ends(pair.difference, metric, is_change=True):
+        low, high = ends
+        interval, is_significant = f"{change_text(low, metric)} to {change_text(high, metric)}", low > 0 or high < 0
+    lines = (
         Note(plural(pair.difference.n, view.presentation.item, view.presentation.items)),
-        Note(change_text(pair.difference.value, metric), "change certain" if certain else "change"),
-    ]
-    if ends is not None:
-        lines.append(Note(f"{change_text(ends[0], metric)} to {change_text(ends[1], metric)}", "interval"))
+        Note(change_text(pair.difference.value, metric), "change certain" if is_significant else "change"),
+        *value_notes([interval], "interval"),
+    )
     text = f"{mean_text(pair.first_mean.value, metric)} | {mean_text(pair.second_mean.value, metric)}"
-    return TableCell(text, bold=True, notes=tuple(lines), kind="score")
+    return TableCell(text, bold=True, notes=lines, kind="score")
 
 
 def published_tables(
@@ -330,24 +338,25 @@ def published_tables(
 ) -> list[Table]:
     """Return a table for each published setting of an environment in which something was run.
 
-    A published number is only shown: it is in no estimate, no comparison and no chart, and its cell has no shade.
+    Published numbers are only shown: they are in no estimate, comparison or chart, and their cells have no shade.
     """
     tables = [(paper, table) for paper in papers for table in paper.tables]
-    blocks = (
-        block
-        for block in match_published(estimates, totals, tables, spreads)
-        if block.block.env == env and block.results and block.rows
+    matches = (
+        match
+        for match in match_published(estimates, totals, tables, spreads)
+        if match.block.env == env and match.results and match.rows
     )
-    return [_published_table(f"task-published-{number}", block, pages) for number, block in enumerate(blocks, start=1)]
+    return [_published_table(f"task-published-{number}", match, pages) for number, match in enumerate(matches, start=1)]
 
 
-def _published_table(id: str, block: PublishedMatch, pages: Mapping[RunKey, str]) -> Table:
-    source = f"{block.table.title} of {block.paper.title} ({block.paper.source})"
+def _published_table(id: str, match: PublishedMatch, pages: Mapping[RunKey, str]) -> Table:
+    """Return the table of the results of this report, and below them the published rows."""
+    source = f"{match.table.title} of {match.paper.title} ({match.paper.source})"
 
     def model_header(result: Any) -> TableCell:
-        differs = result.label.removeprefix(result.group.model).strip(" ()")
-        parts = [*([differs] if differs else []), *([STATISTICS[result.statistic]] if result.statistic else [])]
-        return model_cell(result.group.model, parts, pages.get(result.group, ""))
+        settings = result.label.removeprefix(result.group.model).strip(" ()")
+        texts = [settings, STATISTICS[result.statistic] if result.statistic else ""]
+        return model_cell(result.group.model, filter(None, texts), pages.get(result.group, ""))
 
     def result_cell(mean: IntervalEstimate | float | None, metric: Metric) -> TableCell:
         if mean is None or isinstance(mean, IntervalEstimate):
@@ -358,28 +367,28 @@ def _published_table(id: str, block: PublishedMatch, pages: Mapping[RunKey, str]
         TableColumn("Model", lambda row: row[0]),
         *(
             metric_column(metric, lambda row, number=number: row[1][number])
-            for number, metric in enumerate(block.metrics)
+            for number, metric in enumerate(match.metrics)
         ),
     ]
-    results = [(model_header(result), list(map(result_cell, result.means, block.metrics))) for result in block.results]
+    results = [(model_header(result), list(map(result_cell, result.means, match.metrics))) for result in match.results]
     published = [
         (
             TableCell(row_label(row)),
             [TableCell(published_number_text(value), kind="score") for value in row.values],
         )
-        for row in block.rows
+        for row in match.rows
     ]
     return Table(
         id=id,
-        title=f"{block.table.title}, {block.block.setting}",
+        title=f"{match.table.title}, {match.block.setting}",
         caption=(
             Note(f"Published rows: {source}. They were not run here, and the paper’s items are its own."),
-            Note(block.table.agreement),
+            Note(match.table.agreement),
         ),
         columns=columns,
         groups=[
             RowGroup(table_rows(columns, results), "In this report"),
-            RowGroup(table_rows(columns, published), f"Published in {block.table.title}, not run here", "references"),
+            RowGroup(table_rows(columns, published), f"Published in {match.table.title}, not run here", "references"),
         ],
         kind="scores published",
     )
