@@ -119,7 +119,7 @@ class _UncachedEpisodes(Sequence[bytes]):
         return len(self._episodes)
 
     def __getitem__(self, number: Any, /) -> Any:
-        batch = self._episodes.read(number, _ignore_problem)
+        batch = self._episodes.read(number, lambda problem: None)  # `read_batches` reports the problems
         return to_pickle(([episode for episode in batch if not self._is_cached(episode)], self._prices))
 
     def _is_cached(self, episode: LoggedEpisode) -> bool:
@@ -134,10 +134,6 @@ def _simulate_on_worker(pickled: bytes) -> dict[bytes, bytes]:
     """Simulate pickled episodes, and return the new entries of the cache: content by key."""
     episodes, prices = pickle.loads(pickled)  # trusted: pickled by `_UncachedEpisodes`
     return _Reader(prices, ReportCache(None)).verify_batch(episodes, []).changes.new
-
-
-def _ignore_problem(problem: Skipped) -> None:
-    """Do nothing: `read_batches` reports the problem."""
 
 
 class _Reader:
