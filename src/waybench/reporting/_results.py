@@ -79,7 +79,6 @@ class Card:
     """One item.
 
     Attributes:
-        item: Its id.
         anchor: Its id in the page.
         best: The best score, as text.
         part: The best score between the metric's bounds, from 0 (worst) to 1; None if there is none.

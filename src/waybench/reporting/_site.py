@@ -160,8 +160,6 @@ class Site:
         cache: The results of an earlier report.
         estimates: All estimates by level.
         totals: All estimates over all levels.
-        estimates_of: The estimates of each group.
-        names: The label of each group.
         pages: File names of the pages of the groups' results.
         model_pages: File names of the models' pages.
         neighbours: Finds the episodes beside each episode.

@@ -189,7 +189,6 @@ class BoardSection(NamedTuple):
     """A section of a leaderboard's first page.
 
     Attributes:
-        title: Its heading.
         lead: Its first paragraph.
         links: Texts and addresses of pages that belong to it.
     """
