@@ -16,7 +16,7 @@ import numpy as np
 
 from waybench.results.stats import FIXED_DESIGN, Array
 from waybench.results.stats._curves import CurvePrior
-from waybench.results.stats._fit import HORIZON_CONFIDENCE, MAYBE, NEVER, fit_curves
+from waybench.results.stats._fit import HORIZON_CONFIDENCE, MAYBE_UNREACHED, NEVER_REACHED, fit_curves
 
 LEVELS: Array = np.array([5.0, 9, 13, 21, 29, 35, 41, 49, 69, 101], dtype=np.float64)
 ITEMS = 10
@@ -124,9 +124,9 @@ def plateau_coverage(lapse: float, slope: float, runs: int = RUNS, share: float 
         truth = middle * 2 ** (math.log(odds) / slope) if odds > 0 else -math.inf
         solved = (rng.random(len(at)) < (1 - lapse) * _logistic(at, middle, slope)).astype(np.float64)
         position = fit_curves(FIXED_DESIGN, at, solved, range(len(at))).horizon_position(share, HORIZON_CONFIDENCE)
-        unidentified += position.side == MAYBE
-        if position.side != MAYBE:
-            is_true = odds <= 0 if position.side == NEVER else position.low <= truth <= position.high
+        unidentified += position.side == MAYBE_UNREACHED
+        if position.side != MAYBE_UNREACHED:
+            is_true = odds <= 0 if position.side == NEVER_REACHED else position.low <= truth <= position.high
             wrong += not is_true
     printed = runs - unidentified
     return PlateauCoverage(unidentified / runs, 1 - wrong / max(printed, 1), wrong / runs)

@@ -6,7 +6,7 @@ from typing import Any
 
 import waybench
 from waybench.core import End, Episode, EpisodeRecord, Item, Reply, Usage, play_to_end, policy
-from waybench.results import LoggedEpisode, Row
+from waybench.results import Estimate, LoggedEpisode, Row, by_level, rows
 from waybench.results.estimates._bounds import ClusterVariables, Variables
 from waybench.results.results import Cluster, RunKey
 
@@ -17,6 +17,11 @@ SCORE = MAZE.scoring.metrics[0]
 def item(level: int = 5, number: int = 0) -> Item[Any]:
     """Return a public maze."""
     return MAZE.source(level=level).item(number)
+
+
+def estimate(episodes: Iterable[LoggedEpisode]) -> list[Estimate]:
+    """Return the estimates of episodes, by level."""
+    return by_level(rows(episodes))
 
 
 def logged(record: EpisodeRecord, model: str = "vendor/model", task: str = "alicia", log: str = "") -> LoggedEpisode:

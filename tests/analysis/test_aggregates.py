@@ -12,12 +12,12 @@ from scipy import stats
 
 import waybench
 from benchmarks.crafter_score import coverage
+from tests.analysis.episodes import estimate
 from waybench.core import End, play_to_end, policy
 from waybench.envs.crafter import crafter_score
 from waybench.envs.crafter._environment import unlocked_achievements
 from waybench.envs.crafter._ids import ACHIEVEMENTS
 from waybench.results import Estimate, LoggedEpisode, Row, by_level, overall, rows
-from waybench.results.estimates._estimates import estimate
 from waybench.results.estimates._measures import score_tables_text
 from waybench.results.estimates._summary import summary_table
 from waybench.results.results import Cluster

@@ -9,11 +9,10 @@ from unittest.mock import ANY
 import pytest
 
 import waybench
-from tests.analysis.episodes import detour, failed, item, logged, played
+from tests.analysis.episodes import detour, estimate, failed, item, logged, played
 from waybench.core import Episode, play_to_end, policy
 from waybench.envs.search._number import GuessGame
 from waybench.results import Estimate, LoggedEpisode, overall
-from waybench.results.estimates._estimates import estimate
 from waybench.results.references._measure import Reference, ReferenceScores
 from waybench.results.results import exclude
 from waybench.results.results._anchors import ReferenceLookup

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from tests.analysis.episodes import detour, failed, item, logged, played
+from tests.analysis.episodes import detour, estimate, failed, item, logged, played
 from tests.analysis.searches import searched
 from waybench.results import overall, rows, score_frame
-from waybench.results.estimates._estimates import estimate
 from waybench.results.stats._intervals import variance_components
 
 

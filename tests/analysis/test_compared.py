@@ -8,13 +8,12 @@ import pytest
 from scipy import stats
 
 import waybench
-from tests.analysis.episodes import SCORE, failed
+from tests.analysis.episodes import SCORE, estimate, failed
 from tests.analysis.searches import answered, items, searched
 from waybench.core import Item
 from waybench.results import LoggedEpisode, rows
 from waybench.results.comparisons._prompts import examples_effects
 from waybench.results.estimates._difficulty import set_spread, spreads_over_sets
-from waybench.results.estimates._estimates import estimate
 from waybench.results.estimates._measures import rank_by_merit, score_tables_text
 from waybench.results.formatting import change_text, mean_text
 from waybench.results.results import labels

@@ -29,7 +29,7 @@ def test_p_values_are_adjusted_within_a_family_and_in_their_order() -> None:
     ordered = [found[0], found[2], found[1]]  # families need not stand together
     first, alone, second = adjust_comparisons([each for each in ordered if each])
     assert [each.test.p for each in (first, second, alone)] == pytest.approx([1 / 64, 1 / 256, 1 / 128])
-    assert [each.adjusted for each in (first, second, alone)] == pytest.approx([1 / 64, 2 / 256, 1 / 128])
+    assert [each.adjusted_p for each in (first, second, alone)] == pytest.approx([1 / 64, 2 / 256, 1 / 128])
     assert [each.family_size for each in (first, second, alone)] == [2, 2, 1]
 
 

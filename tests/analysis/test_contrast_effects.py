@@ -90,7 +90,7 @@ def test_intervals_of_a_players_costs_hold_together() -> None:
     logged = [*episodes("able", "plan"), *episodes("null", "read"), *episodes("null", "map")]
     read, drawn = (effect.comparison for effect in contrast_effects(rows(logged)))
     assert read.family_size == drawn.family_size == 2
-    assert read.simultaneous.low == read.paired.mean(0.975).low
+    assert read.simultaneous.low == read.paired_difference.mean(0.975).low
     assert read.simultaneous.low is not None
     assert read.difference.low is not None
     assert read.simultaneous.low < read.difference.low
@@ -126,8 +126,8 @@ def test_two_models_differ_in_what_a_demand_costs() -> None:
     differences = {each.contrast.demanding: each for each in compare_costs(rows(first), rows(second))}
     assert differences.keys() == {"map", "read"}
     assert differences["read"].comparison.items == COUNT
-    assert differences["read"].comparison.paired.value == -1
-    assert differences["map"].comparison.paired.value == 0
+    assert differences["read"].comparison.paired_difference.value == -1
+    assert differences["map"].comparison.paired_difference.value == 0
     text = cost_differences_text(list(differences.values()))
     assert "costs B more" in next(line for line in text.splitlines() if line.startswith("building a map"))
     assert differences["read"].to_json()["second"]["cost"]["value"] == 1

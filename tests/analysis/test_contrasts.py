@@ -138,7 +138,7 @@ def test_adjusted_over_all_comparisons() -> None:
     first, second = table(5, 8, 1, 3)  # mid-p 2 (1 + 9 / 2) / 512
     tests = "wxyz"
     found, _ = compare_sides([made(first, "a", test=t) for t in tests], [made(second, "b", test=t) for t in tests])
-    assert [each.adjusted for each in found] == pytest.approx([4 * 11 / 512] * 4)
+    assert [each.adjusted_p for each in found] == pytest.approx([4 * 11 / 512] * 4)
     assert {each.verdict for each in found} == {Verdict.NOT_SHOWN}
     # The interval is that of one comparison alone: it does not contain 0, and says why that is not enough.
     low, high = found[0].difference.low, found[0].difference.high
@@ -155,7 +155,7 @@ def test_only_tests_that_can_show_a_difference_are_adjusted() -> None:
         [made(first, "a", test=str(n)) for n, (first, _) in enumerate(sides)],
         [made(second, "b", test=str(n)) for n, (_, second) in enumerate(sides)],
     )
-    assert [each.adjusted for each in comparisons] == [None] * 13 + [pytest.approx(3 * 12 / 1024)] * 3
+    assert [each.adjusted_p for each in comparisons] == [None] * 13 + [pytest.approx(3 * 12 / 1024)] * 3
     assert [each.verdict for each in comparisons] == [Verdict.TOO_FEW] * 13 + [Verdict.FIRST] * 3
     assert {each.family_size for each in comparisons} == {3}
     text = comparisons_text(comparisons, [], 0.05, ("", ""))

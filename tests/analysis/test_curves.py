@@ -3,12 +3,11 @@ from statistics import mean
 
 import pytest
 
-from tests.analysis.episodes import detour, failed, item
+from tests.analysis.episodes import detour, estimate, failed, item
 from tests.analysis.searches import answered, items, searched
 from waybench.results import LoggedEpisode, overall, rows
 from waybench.results._tables import episode_frame
 from waybench.results.estimates._bounds import curve_contributions, mean_curve
-from waybench.results.estimates._estimates import estimate
 from waybench.results.stats import clustered_mean
 
 # Three cases, of which the optimal policy takes 2, 3 and 1 steps.

@@ -4,11 +4,10 @@ from statistics import mean
 
 import pytest
 
-from tests.analysis.episodes import MAZE, SCORE, detour, failed, item, logged, played, said
+from tests.analysis.episodes import MAZE, SCORE, detour, estimate, failed, item, logged, played, said
 from waybench.core import DataError, End, Usage, UsageError
 from waybench.results import Estimate, LoggedEpisode, Row, by_level, overall, rows
 from waybench.results._tables import episode_frame
-from waybench.results.estimates._estimates import estimate
 from waybench.results.results import exclude
 from waybench.results.results._measured_row import measured_row
 from waybench.results.results._rows import single_attempt_mean

@@ -12,11 +12,11 @@ from zipfile import ZipFile
 import inspect_ai.log as inspect_log
 import pytest
 
+from tests.analysis.episodes import estimate
 from waybench.core import UsageError
 from waybench.evaluation import evaluate
 from waybench.evaluation.tasks import TASKS, load_task
 from waybench.results import LoggedEpisode, overall, read_logs, rows
-from waybench.results.estimates._estimates import estimate
 from waybench.results.logs import Skipped, _inspect, _logs
 from waybench.results.results import labels
 

@@ -31,4 +31,4 @@ def test_reference_players_are_adjusted_by_themselves() -> None:
     found = compare_pairs(combinations(scores, 2))
     # Players that solve the same items differ at none: these two of the five could show nothing.
     assert [one.family_size for one in found] == [1, 3, 3, 3, 3, 3]
-    assert [one.adjusted is None for one in found] == [False, True, False, False, True, False]
+    assert [one.adjusted_p is None for one in found] == [False, True, False, False, True, False]

@@ -67,7 +67,7 @@ def test_in_one_task_compare_and_the_pair_are_one_statement(gap: float, kind: st
             if (comparison.first.model, comparison.second.model) == (found.first, found.second)
         ]
         assert found.difference is not None
-        assert (found.p, found.adjusted) == (pytest.approx(same.test.p), pytest.approx(same.adjusted))
+        assert (found.p, found.adjusted) == (pytest.approx(same.test.p), pytest.approx(same.adjusted_p))
         assert found.difference.value == pytest.approx(same.difference.value)
         assert (found.difference.low, found.difference.high) == pytest.approx(
             (same.difference.low, same.difference.high)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import waybench
-from tests.analysis.episodes import failed
+from tests.analysis.episodes import estimate, failed
 from tests.report.pages import site
 from waybench.core import EpisodeRecord, play_to_end, policy
 from waybench.results import LoggedEpisode, rows
@@ -14,7 +14,6 @@ from waybench.results.comparisons import item_scores
 from waybench.results.comparisons._models import compare_sides
 from waybench.results.comparisons._prompts import wording_effects
 from waybench.results.comparisons._text import comparison_lines
-from waybench.results.estimates._estimates import estimate
 from waybench.results.estimates._ledger import ledger
 from waybench.results.horizons import horizons
 

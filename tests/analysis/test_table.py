@@ -1,6 +1,5 @@
-from tests.analysis.episodes import detour, failed, item, logged, played
+from tests.analysis.episodes import detour, estimate, failed, item, logged, played
 from waybench.results import rows
-from waybench.results.estimates._estimates import estimate
 from waybench.results.estimates._measures import score_tables_text
 from waybench.results.formatting import LOST, one_line, visible
 from waybench.results.results import labels

@@ -1,8 +1,8 @@
 """Runs whose first steps are a teacher's: groups of their own, scored as free play."""
 
+from tests.analysis.episodes import estimate
 from tests.analysis.searches import searched
 from waybench.results import rows
-from waybench.results.estimates._estimates import estimate
 from waybench.results.results import labels
 from waybench.results.results._groups import distinguishing_settings
 

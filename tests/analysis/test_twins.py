@@ -55,7 +55,7 @@ def test_all_twins_of_a_folder_are_one_family_of_tests() -> None:
     found = compare_twins(scores)
     assert [one.first.env for one in found] == ["search/cavedfs", "search/cavebfs"]
     # Three levels of one case each: too few to be in the family of tests.
-    assert {(one.adjusted, one.family_size) for one in found} == {(None, 0)}
+    assert {(one.adjusted_p, one.family_size) for one in found} == {(None, 0)}
     assert [one.first.task for one in compare_twins(scores, is_chosen=lambda task: task == "bfs")] == ["cavebfs"]
 
 

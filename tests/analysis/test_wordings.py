@@ -57,7 +57,7 @@ def test_three_wordings_by_hand() -> None:
     _, ascii_, prose = (one.comparison for one in found.wordings)
     assert ascii_ and prose
     assert ascii_.test.p == pytest.approx(p)
-    assert (ascii_.adjusted, prose.adjusted) == (pytest.approx(2 * p), 1.0)
+    assert (ascii_.adjusted_p, prose.adjusted_p) == (pytest.approx(2 * p), 1.0)
     assert (ascii_.varies, ascii_.family_size) == ("wording", 2)
 
 

@@ -16,7 +16,7 @@ from waybench.results.comparisons import item_scores
 from waybench.results.comparisons._comparison import Comparison, Verdict
 from waybench.results.comparisons._models import compare_pairs
 from waybench.results.estimates import Matrix, matrix
-from waybench.results.estimates._estimates import KnownEstimates
+from waybench.results.estimates._estimates import EstimateCache
 from waybench.results.estimates._matrix import MatrixRow
 from waybench.results.horizons import Horizon, horizons
 from waybench.results.horizons._horizons import success_curves
@@ -181,7 +181,7 @@ def equal_models(
     most = max(counts)
     hits, tables = Counter[int](), Counter[int]()
     for _ in range(runs):
-        models, cache = names(most), KnownEstimates()
+        models, cache = names(most), EstimateCache()
         by_model = group_by(draw(models), lambda row: row.group.model)
         for count in sorted(counts, reverse=True):
             for first in range(0, most - count + 1, count):
@@ -241,7 +241,7 @@ def agreement(draw: Callable[[], list[Row]], runs: int) -> Agreement:
         rows = draw()
         table, comparisons = matrix(rows), pairs(rows)
         compared = [
-            Pair(pair.first.model, pair.second.model, pair.difference.value, pair.adjusted) for pair in comparisons
+            Pair(pair.first.model, pair.second.model, pair.difference.value, pair.adjusted_p) for pair in comparisons
         ]
         agree += dict(ranks(table)) == dict(ranks_of_pairs(compared))
         by_rank += is_apart(table)

@@ -73,7 +73,7 @@ def test_the_order_of_rows_changes_no_bit(table: str) -> None:
     ordered, *shuffled = (
         (
             list(leaves(matrix(order).to_json())),
-            [(pair.difference, pair.test.p, pair.adjusted) for pair in pairs(order)],
+            [(pair.difference, pair.test.p, pair.adjusted_p) for pair in pairs(order)],
         )
         for order in orders
     )

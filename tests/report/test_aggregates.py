@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.analysis.episodes import estimate
 from tests.analysis.test_aggregates import AGGREGATE, played
 from tests.report.pages import site
 from waybench.envs.crafter._ids import ACHIEVEMENTS
 from waybench.results import Estimate
-from waybench.results.estimates._estimates import estimate
 from waybench.results.stats import IntervalEstimate
 
 MARKER = "Below it, the means over worlds"

@@ -78,10 +78,10 @@ def test_two_sides_are_compared_by_item() -> None:
     assert found.verdict == "first" and "A knows more" in found.text and "at 8 items" in found.text
     (back,) = compare_beliefs(half, knows)
     assert back.verdict == "second" and back.comparison.difference.value == -one.difference.value
-    assert back.comparison.adjusted == one.adjusted
+    assert back.comparison.adjusted_p == one.adjusted_p
 
     (few,) = compare_beliefs(knows[:4], half[1:4])
-    assert (few.verdict, few.comparison.adjusted) == ("not shown", None)
+    assert (few.verdict, few.comparison.adjusted_p) == ("not shown", None)
     assert few.comparison.test.p == 2 / 2**3 and "p 0.25 unadjusted: no difference shown" in few.text
     assert compare_beliefs(knows, [replace(each, adaptive=True) for each in half]) == []
     assert compare_beliefs(knows, [replace(each, probes=()) for each in half]) == []

@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 from markupsafe import escape
 
-from tests.analysis.episodes import played
+from tests.analysis.episodes import estimate, played
 from tests.analysis.test_horizon import climbed
 from tests.browser import Visits, follow, too_wide
 from tests.report import sites
 from tests.report.test_horizons import EPISODES
 from waybench.reporting import write_report
 from waybench.reporting._replays import Replays
-from waybench.results.estimates._estimates import estimate
 from waybench.results.formatting import visible
 
 pytestmark = pytest.mark.slow

@@ -5,13 +5,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.analysis.episodes import SCORE, detour, failed, item, logged, played
+from tests.analysis.episodes import SCORE, detour, estimate, failed, item, logged, played
 from waybench.core import Metric
 from waybench.reporting.charts._chart import NARROW, WIDE, ChartShape, Plot, chart_spec
 from waybench.reporting.charts._points import Point, points_by_level
 from waybench.reporting.charts._svg import draw_spec, safe_drawing, with_label
 from waybench.results import LoggedEpisode
-from waybench.results.estimates._estimates import estimate
 from waybench.results.estimates._measures import HeadlineSpec
 
 EPISODES = [

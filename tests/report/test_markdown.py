@@ -7,12 +7,11 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from tests.analysis.episodes import detour, failed, item, logged, played
+from tests.analysis.episodes import detour, estimate, failed, item, logged, played
 from tests.analysis.searches import searched
 from waybench.reporting import write_report
 from waybench.reporting.tables._markdown import escape_markdown
 from waybench.results import LoggedEpisode
-from waybench.results.estimates._estimates import estimate
 from waybench.results.formatting import visible
 
 # As GitHub reads it: tables, and links that nobody marked as such.

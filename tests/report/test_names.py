@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import waybench
+from tests.analysis.episodes import estimate
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
 from tests.report.pages import Page, site
@@ -13,7 +14,6 @@ from waybench.core import play_to_end, policy
 from waybench.core._errors import with_article
 from waybench.reporting import write_report
 from waybench.results import LoggedEpisode, rows
-from waybench.results.estimates._estimates import estimate
 from waybench.results.estimates._measures import rank_by_merit
 from waybench.results.horizons import horizons
 from waybench.results.horizons._text import horizon_table_text

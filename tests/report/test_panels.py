@@ -10,7 +10,7 @@ from tests.analysis.maps import answered, corridor
 from tests.report.pages import site
 from waybench.envs.textmap._items import MapQuestion
 from waybench.results import overall, rows
-from waybench.results.estimates._estimates import metric_cluster_values
+from waybench.results.estimates._bounds import metric_cluster_values
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import waybench
-from tests.analysis.episodes import SCORE
+from tests.analysis.episodes import SCORE, estimate
 from tests.analysis.searches import LEVELS, answered, items, searched
 from tests.report.pages import Page, site
 from waybench.core import Metric
@@ -21,7 +21,6 @@ from waybench.results import Estimate, LoggedEpisode, rows
 from waybench.results.comparisons._prompts import examples_effects
 from waybench.results.estimates import as_metric, headline_spec
 from waybench.results.estimates._bounds import Curve
-from waybench.results.estimates._estimates import estimate
 from waybench.results.estimates._measures import HeadlineSpec
 from waybench.results.stats import IntervalEstimate
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 import waybench
+from tests.analysis.episodes import estimate
 from tests.analysis.searches import searched
 from tests.report.pages import Page, site
 from waybench.reporting.charts._points import chart_sets
 from waybench.results import LoggedEpisode
-from waybench.results.estimates._estimates import estimate
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.analysis.episodes import detour, failed, item, logged, played, said
+from tests.analysis.episodes import detour, estimate, failed, item, logged, played, said
 from tests.analysis.searches import searched
 from tests.report.pages import FOLDERS, Page, read, site
 from waybench.core import End, UsageError
@@ -13,7 +13,6 @@ from waybench.reporting import write_report
 from waybench.reporting._exports import SUMMARY_SCHEMA
 from waybench.reporting._files import SCRIPTS
 from waybench.reporting._write import Report
-from waybench.results.estimates._estimates import estimate
 from waybench.results.formatting import LOST
 from waybench.results.logs import Skipped
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import waybench
-from tests.analysis.episodes import failed, variables
+from tests.analysis.episodes import estimate, failed, variables
 from tests.analysis.maps import answered, corridor, easy
 from tests.report.pages import site
 from waybench.core import Usage, play_to_end, policy
@@ -21,7 +21,6 @@ from waybench.results.comparisons import item_scores
 from waybench.results.comparisons._models import compare_all_pairs, compare_sides
 from waybench.results.estimates import matrix
 from waybench.results.estimates._difficulty import regressions
-from waybench.results.estimates._estimates import estimate
 from waybench.results.estimates._measures import rank_by_merit, score_tables_text
 from waybench.results.results._rows import ReferenceBounds
 

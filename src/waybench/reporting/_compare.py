@@ -96,7 +96,7 @@ def comparison_sentences(comparison: Comparison) -> list[str]:
     """Return sentences on a comparison: the verdict and its test, its adjusted p-value if any, and remarks."""
     verdict, *remarks = comparison_lines(comparison, settings=False)
     lines = [verdict[0].upper() + verdict[1:], *remarks]
-    if comparison.family_size > 1 and comparison.adjusted is not None:
+    if comparison.family_size > 1 and comparison.adjusted_p is not None:
         p = comparison_cells(comparison).p
         lines.insert(1, f"After Holm's procedure over the {comparison.family_size} comparisons of this report: p {p}.")
     return lines

@@ -47,7 +47,7 @@ from waybench.results.estimates._difficulty import (
     regressions,
     spreads_over_attempts,
 )
-from waybench.results.estimates._estimates import KnownEstimates
+from waybench.results.estimates._estimates import EstimateCache
 from waybench.results.estimates._ledger import ledger
 from waybench.results.estimates._measures import rank_by_merit
 from waybench.results.horizons._budgets import BudgetHorizon, budget_horizons, reached_by_tokens
@@ -181,7 +181,7 @@ class Site:
     ) -> None:
         self.store, self.folder, self.templates, self.facts, self.published = store, folder, templates, facts, published
         self.cache, self.processes, self.png = cache, processes, png
-        self._known: KnownEstimates = {}
+        self._known: EstimateCache = {}
         self.estimates, self.totals = by_level(store.rows, self._known), overall(store.rows, self._known)
         self.estimates_of = group_by(self.estimates, lambda estimate: estimate.group)
         self.names = labels(total.group for total in self.totals)

@@ -28,9 +28,9 @@ def episode_frame(all_rows: Sequence[Row]) -> Frame:
         all_rows: The rows. They are gone through once for each column, when its values are needed.
     """
     environments = [registry.load(env) for env in dict.fromkeys(row.group.env for row in all_rows)]
-    facts = [*_ITEM, *_COURSE, *_OUTCOMES, *_REFUSALS, *_metric_columns(environments), *_COST]
+    columns = [*_ITEM, *_COURSE, *_OUTCOMES, *_REFUSALS, *_metric_columns(environments), *_COST]
     doc = "One row for each episode, in the order of the logs, excluded episodes too."
-    return group_frame("episodes", doc, facts, all_rows, lambda row: row.group)
+    return group_frame("episodes", doc, columns, all_rows, lambda row: row.group)
 
 
 _ITEM: tuple[Column[Row], ...] = (
@@ -55,7 +55,7 @@ _ITEM: tuple[Column[Row], ...] = (
     Column("cluster_level", int, "The cluster's level; 0 where the cluster is an instance.", "cluster.level"),
     Column("attempt", int, "Number of the attempt at the item, from 1."),
     Column("run", str, "The run; null if not known.", lambda row: row.run or None),
-    # The folders that it lies in say something of somebody's machine.
+    # Without its folders, which would tell something of the user's machine.
     Column(
         "log",
         str,
@@ -181,12 +181,12 @@ _COST: tuple[Column[Row], ...] = (
 def _metric_columns(environments: Iterable[Environment[Any, Any, Any]]) -> Iterator[Column[Row]]:
     """Yield the columns of all metrics of some environments, and of denominators of ratios."""
     meanings: dict[str, list[Meaning]] = {}
-    shares: set[str] = set()
+    names_of_ratios: set[str] = set()
     for env in environments:
         for metric in env.scoring.metrics:
             meanings.setdefault(metric.name, []).append(_metric_meaning(env.id, metric))
             if metric.per is not None:
-                shares.add(metric.name)
+                names_of_ratios.add(metric.name)
     for name, env_meanings in meanings.items():
         units = {meaning.unit for meaning in env_meanings}
         yield Column(
@@ -197,7 +197,7 @@ def _metric_columns(environments: Iterable[Environment[Any, Any, Any]]) -> Itera
             unit=units.pop() if len(units) == 1 else "",
             meanings=tuple(env_meanings),
         )
-        if name in shares:
+        if name in names_of_ratios:
             yield Column(
                 SIZE + name,
                 float,
@@ -279,34 +279,35 @@ def score_frame(estimates: Iterable[Estimate]) -> Frame:
 
 
 def _score_rows(estimate: Estimate) -> Iterator[ScoreRow]:
-    """Yield the rows of an estimate's numbers."""
+    """Yield a row for each statistic of an estimate (`_STATISTICS`), in the order of the frame of scores.
+
+    With a teacher, statistics that would measure the teacher's play are left out.
+    """
     env = estimate.group.environment
-    head = env.scoring.metrics[0]
+    headline = env.scoring.metrics[0]
 
     def score_row(
-        statistic: str, what: Metric | Series | Aggregate, mean: IntervalEstimate | None, step: int | None = None
+        statistic: str, summary: Metric | Series | Aggregate, mean: IntervalEstimate | None, step: int | None = None
     ) -> ScoreRow:
-        """Return the row of one statistic with its interval."""
-        unit = "" if isinstance(what, Series) else what.unit
-        score = _with_estimate(ScoreRow(estimate, statistic, what.name, what.title, unit, what.better, step), mean)
-        if isinstance(what, Aggregate):
-            return score._replace(least=what.low, greatest=what.high)
-        least, greatest = estimate.ranges[what.name]
-        return score._replace(least=least, greatest=greatest)
+        """Return the row of one statistic of a metric, series or aggregate, with its interval and bounds."""
+        unit = "" if isinstance(summary, Series) else summary.unit
+        score = ScoreRow(estimate, statistic, summary.name, summary.title, unit, summary.better, step)
+        bounds = (summary.low, summary.high) if isinstance(summary, Aggregate) else estimate.ranges[summary.name]
+        return _with_estimate(score, mean)._replace(least=bounds[0], greatest=bounds[1])
 
-    best = score_row("best", head, estimate.best)
+    best = score_row("best", headline, estimate.best)
     if estimate.best is None and estimate.lost and not estimate.guided:  # no attempt has a result
         best = best._replace(lowest=estimate.lost.lowest, highest=estimate.lost.highest)
     yield best
     if not estimate.guided:
-        between = ScoreRow(estimate, "rescaled", head.name, head.title, "", "higher")
-        yield _with_estimate(between, estimate.rescaled.mean if estimate.rescaled else None)
+        rescaled = ScoreRow(estimate, "rescaled", headline.name, headline.title, "", "higher")
+        yield _with_estimate(rescaled, estimate.rescaled.mean if estimate.rescaled else None)
     for metric in env.scoring.metrics:
         yield score_row("single", metric, estimate.metrics.get(metric.name))
     for rates in estimate.reliability:
-        yield score_row(f"pass@{rates.k}", head, rates.any_of)
-        yield score_row(f"pass^{rates.k}", head, rates.all_of)
-    yield score_row("attempts", head, estimate.mean)
+        yield score_row(f"pass@{rates.k}", headline, rates.any_of)
+        yield score_row(f"pass^{rates.k}", headline, rates.all_of)
+    yield score_row("attempts", headline, estimate.mean)
     for metric in env.scoring.metrics:
         if metric.name in estimate.macro:
             yield score_row("clusters", metric, estimate.macro[metric.name])
@@ -325,10 +326,9 @@ def _with_estimate(score: ScoreRow, mean: IntervalEstimate | None) -> ScoreRow:
     """Return a row with the value, interval and counts of a mean; unchanged without a mean."""
     if mean is None:
         return score
-    ends = (mean.lost.lowest, mean.lost.highest) if mean.lost else (None, None)
-    names = ("value", "low", "high", "n", "clusters")
-    numbers = {name: getattr(mean, name) for name in names}
-    return score._replace(**numbers, lowest=ends[0], highest=ends[1])
+    lowest, highest = (mean.lost.lowest, mean.lost.highest) if mean.lost else (None, None)
+    numbers = {name: getattr(mean, name) for name in ("value", "low", "high", "n", "clusters")}
+    return score._replace(**numbers, lowest=lowest, highest=highest)
 
 
 def _outcome_and_cost_rows(estimate: Estimate) -> Iterator[ScoreRow]:

@@ -128,7 +128,7 @@ def _difference_mark(comparison: Comparison) -> dict[str, Any] | None:
 
     It is None if the metric has no range.
     """
-    metric_range, difference = comparison.paired.range, comparison.difference
+    metric_range, difference = comparison.paired_difference.range, comparison.difference
     if not metric_range:
         return None
     factor = -100 if comparison.metric.better == "lower" else 100

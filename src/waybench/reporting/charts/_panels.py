@@ -27,8 +27,7 @@ from waybench.reporting.charts._spec import (
 from waybench.reporting.charts._svg import Chart, colour_numbers
 from waybench.results import Estimate, Row
 from waybench.results.comparisons._item_scores import match_groups
-from waybench.results.estimates._bounds import ClusterValue
-from waybench.results.estimates._estimates import metric_cluster_values
+from waybench.results.estimates._bounds import ClusterValue, metric_cluster_values
 from waybench.results.formatting import better_text, mean_text, one_line
 from waybench.results.results import Cluster, RunKey, group_by, short_labels
 from waybench.results.stats import CONFIDENCE, IntervalEstimate

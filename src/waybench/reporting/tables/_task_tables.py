@@ -40,8 +40,7 @@ from waybench.reporting.tables._table import (
 )
 from waybench.results import Estimate, Row
 from waybench.results.estimates import as_metric, headline_spec
-from waybench.results.estimates._bounds import Variables
-from waybench.results.estimates._estimates import metric_cluster_values
+from waybench.results.estimates._bounds import Variables, metric_cluster_values
 from waybench.results.estimates._measures import HeadlineSpec, rank_by_merit
 from waybench.results.formatting import NOTHING, lost_text, mean_text, one_line, too_few_note
 from waybench.results.results import Cluster, RunKey, group_by

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from waybench.core import AGENT, Json, short_count
 from waybench.envs import registry
@@ -35,15 +35,22 @@ _MILLION = 10**6
 _PAIR: Mapping[str, Json] = {"items": {"type": "number"}, "minItems": 2, "maxItems": 2}
 
 
+class SpentTexts(NamedTuple):
+    """Mean costs of an attempt as texts."""
+
+    with_agent: str
+    bare: str
+
+
 def _spending_columns(unit: str, per: str, *, in_dollars: bool) -> tuple[Column[Any], ...]:
-    """Return the columns of costs and gains of agents, in dollars or in tokens."""
+    """Return the table's columns of costs and gains of agents, in dollars or in tokens."""
 
     def column(name: str, heading: str, text: "Callable[[AgentEffect], str]") -> Column[Any]:
         return Column(f"{name}_{unit}", float, "", only="table", heading=heading, text=text)
 
     return (
-        column("bare", f"Bare, {unit}", lambda effect: effect.spent_texts(in_dollars=in_dollars)[1]),
-        column("agent", f"Agent, {unit}", lambda effect: effect.spent_texts(in_dollars=in_dollars)[0]),
+        column("bare", f"Bare, {unit}", lambda effect: effect.spent_texts(in_dollars=in_dollars).bare),
+        column("agent", f"Agent, {unit}", lambda effect: effect.spent_texts(in_dollars=in_dollars).with_agent),
         column("gain", f"Gain per {per}", lambda effect: effect.gain_text(in_dollars=in_dollars)),
     )
 
@@ -136,13 +143,12 @@ class AgentEffect(Effect):
         """The gain of an attempt per million additional tokens; None if it takes no more, or they are not known."""
         return _gain_per_unit(self.gain, self.tokens, _MILLION)
 
-    def spent_texts(self, *, in_dollars: bool) -> tuple[str, str]:
-        """Return the cost of an attempt as text, with the agent and without; "" if not known."""
+    def spent_texts(self, *, in_dollars: bool) -> SpentTexts:
+        """Return the mean cost of an attempt in dollars or in tokens, as texts; "" if not known."""
         spent = self.costs if in_dollars else self.tokens
         if spent is None:
-            return "", ""
-        first, second = (f"{value:,.4f}" if in_dollars else short_count(round(value)) for value in spent)
-        return first, second
+            return SpentTexts("", "")
+        return SpentTexts(*(f"{value:,.4f}" if in_dollars else short_count(round(value)) for value in spent))
 
     def gain_text(self, *, in_dollars: bool) -> str:
         """Return the gain per dollar, or per million tokens, as text; "" if it is not known."""
@@ -152,9 +158,10 @@ class AgentEffect(Effect):
 
 def _gain_per_unit(gain: float, spent: tuple[float, float] | None, unit: int) -> float | None:
     """Return the gain per `unit` more spent with the agent than without; None if no more is spent."""
-    if spent is None or spent[0] <= spent[1]:
+    if spent is None:
         return None
-    return gain * unit / (spent[0] - spent[1])
+    with_agent, bare = spent
+    return gain * unit / (with_agent - bare) if with_agent > bare else None
 
 
 def agent_effects(all_rows: Iterable[Row]) -> list[AgentEffect]:
@@ -172,20 +179,20 @@ def _agent_effect(group: RunKey, bare: RunKey, by_group: Mapping[RunKey, Sequenc
     metric = with_observed_bounds(group.environment.scoring.metrics[0], (*by_group[group], *by_group[bare]))
     if metric.per is not None:
         return None
-    items = group_by_item(by_group[group]), group_by_item(by_group[bare])
+    items_of_sides = group_by_item(by_group[group]), group_by_item(by_group[bare])
     first, second = (
-        scores_from_values(who, metric, metric_values(side, metric, metric).values)
-        for who, side in zip((group, bare), items, strict=True)
+        scores_from_values(side, metric, metric_values(items, metric, metric).values)
+        for side, items in zip((group, bare), items_of_sides, strict=True)
     )
     comparison = compare(first, second, AGENT, metric=metric)
     if comparison is None:
         return None
 
-    def mean_spent(of: Callable[[Row], float | None]) -> tuple[float, float] | None:
-        """Return the mean of a number over the common items, with the agent and without; None if one is not known."""
+    def mean_spent(spent_in: Callable[[Row], float | None]) -> tuple[float, float] | None:
+        """Return the mean of a cost over the common items, with the agent and without; None if one is not known."""
         means: list[float] = []
-        for side in items:
-            values: Mapping[ItemKey, float] = item_values(side, metric, of)
+        for items in items_of_sides:
+            values: Mapping[ItemKey, float] = item_values(items, metric, spent_in)
             if any(key not in values for key in comparison.keys):
                 return None
             means.append(fmean(values[key] for key in comparison.keys))
@@ -206,18 +213,19 @@ def _agent_lines(env_id: str, effects: Sequence[AgentEffect]) -> tuple[list[list
     """Return the cells of the table of agents, and the kind of each line for `align_columns`."""
     env = registry.load(env_id)
     metric = env.scoring.metrics[0]
-    what = ", ".join(part for part in (metric.title, better_text(metric)) if part)
+    score = ", ".join(part for part in (metric.title, better_text(metric)) if part)
     in_dollars = any(effect.costs for effect in effects)
     cost, gain = ("USD", "gain per USD") if in_dollars else ("tokens", "gain per 1M tokens")
-    lines = [[f"{env.title}: agents beside the bare model", "items", what, "against bare", "p (Holm)", cost, gain]]
-    marks = [""]
+    lines = [[f"{env.title}: agents beside the bare model", "items", score, "against bare", "p (Holm)", cost, gain]]
+    kinds = [""]
     for number, effect in enumerate(effects):
-        comparison, costs = effect.comparison, effect.spent_texts(in_dollars=in_dollars)
+        comparison, spent = effect.comparison, effect.spent_texts(in_dollars=in_dollars)
         name, items = one_line(effect.group.model, LONGEST), str(comparison.items)
-        lines.append([f"{name}, bare", items, mean_text(comparison.second_mean.value, metric), "", "", costs[1], ""])
+        bare_score = mean_text(comparison.second_mean.value, metric)
+        lines.append([f"{name}, bare", items, bare_score, "", "", spent.bare, ""])
         change = [difference_text(comparison.difference, metric), comparison.p_text]
-        with_agent = mean_text(comparison.first_mean.value, metric)
-        gained = effect.gain_text(in_dollars=in_dollars)
-        lines.append([f"{name}, {one_line(effect.agent, LONGEST)}", items, with_agent, *change, costs[0], gained])
-        marks += [str(number)] * 2
-    return lines, marks
+        agent_score, gained = mean_text(comparison.first_mean.value, metric), effect.gain_text(in_dollars=in_dollars)
+        agent_name = f"{name}, {one_line(effect.agent, LONGEST)}"
+        lines.append([agent_name, items, agent_score, *change, spent.with_agent, gained])
+        kinds += [str(number)] * 2  # a rule after each pair of lines
+    return lines, kinds

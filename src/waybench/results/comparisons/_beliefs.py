@@ -67,8 +67,8 @@ class BeliefCounts:
         known: Share of right answers, with an interval over the clusters of items.
         unread: Number of replies in which no answer could be read.
         share: Mean share of an answer that is right; None where the belief defines no such share.
-        knew: Number of failed attempts whose first error is in a turn in which the player had just answered right.
-        did_not_know: Number of those in which it had not.
+        knew: Number of probes just before a first error that were answered right: the player knew, and erred.
+        did_not_know: Number of probes just before a first error that were not answered right.
     """
 
     belief: Belief[object]
@@ -109,20 +109,26 @@ def beliefs_by_group(all_rows: Iterable[Row]) -> dict[RunKey, list[BeliefCounts]
 
 def belief_text(all_rows: Iterable[Row]) -> str:
     """Return the answers to belief probes as aligned tables of plain text, one for each environment; "" without any."""
-    heads = ["asked", "known [95 %]", "no answer", "knew and erred", "did not know"]
+    headings = ["asked", "known [95 %]", "no answer", "knew and erred", "did not know"]
     by_group = beliefs_by_group(all_rows)
     tables: list[str] = []
     for env_id, groups in group_by(by_group, lambda group: group.env).items():
-        names, lines = labels(groups), [[f"{registry.load(env_id).title}: belief probes", *heads]]
-        for key, count in ((group, count) for group in groups for count in by_group[group]):
-            has_errors = count.knew + count.did_not_know
-            errors = [f"{count.knew:,}", f"{count.did_not_know:,}"] if has_errors else [NOTHING, NOTHING]
-            known, ends = count.known.value, known_ends(count.known, bounds=(0, 1))
-            interval = "" if ends is None else f" [{100 * ends[0]:.1f}, {100 * ends[1]:.1f}]"
-            name = f"{names[key]}, {count.belief.title.lower()}"
-            lines.append([name, f"{count.asked:,}", f"{100 * known:.1f} %{interval}", f"{count.unread:,}", *errors])
+        names = labels(groups)
+        lines = [[f"{registry.load(env_id).title}: belief probes", *headings]]
+        for group in groups:
+            for counts in by_group[group]:
+                lines.append([f"{names[group]}, {counts.belief.title.lower()}", *_belief_cells(counts)])
         tables.append(align_columns(lines))
     return "\n\n".join(tables)
+
+
+def _belief_cells(counts: BeliefCounts) -> list[str]:
+    """Return the cells of a belief in the table of answers: counts, and the share of right answers in per cent."""
+    interval_ends = known_ends(counts.known, bounds=(0, 1))
+    interval = "" if interval_ends is None else " [{:.1f}, {:.1f}]".format(*(100 * end for end in interval_ends))
+    has_errors = counts.knew + counts.did_not_know > 0
+    errors = [f"{counts.knew:,}", f"{counts.did_not_know:,}"] if has_errors else [NOTHING, NOTHING]
+    return [f"{counts.asked:,}", f"{100 * counts.known.value:.1f} %{interval}", f"{counts.unread:,}", *errors]
 
 
 def knew_at_first_error(row: Row) -> bool | None:
@@ -138,7 +144,7 @@ def knew_at_first_error(row: Row) -> bool | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BeliefComparison:
-    """The comparison of two sides' answers to the probes of a belief, at the items at which both have some.
+    """The comparison of two sides' answers to the probes of a belief, at the items at which both have answers.
 
     The value of an item is the share of right answers, from 0 to 1. The p value is adjusted by Holm's procedure over
     all comparisons of this kind.
@@ -158,13 +164,13 @@ class BeliefComparison:
     def text(self) -> str:
         """The comparison in a line."""
         comparison = self.comparison
-        known = known_ends(comparison.difference, bounds=(0, 1), is_change=True)
-        ends = "" if known is None else f" (95 %: {_signed_percent_text(known[0])} to {_signed_percent_text(known[1])})"
+        ends = known_ends(comparison.difference, bounds=(0, 1), is_change=True)
+        interval = "" if ends is None else f" (95 %: {' to '.join(map(_signed_percent_text, ends))})"
         conclusions = {"first": "A knows more", "second": "B knows more", "not shown": "no difference shown"}
         return (
             f"{comparison.first.task}, {self.belief.title.lower()}: A {100 * comparison.first_mean.value:.1f} %, B "
             f"{100 * comparison.second_mean.value:.1f} % of answers right at {comparison.items} items; A − B "
-            f"{_signed_percent_text(comparison.difference.value)}{ends}; p {comparison.p_text}: "
+            f"{_signed_percent_text(comparison.difference.value)}{interval}; p {comparison.p_text}: "
             f"{conclusions[self.verdict]}"
         )
 
@@ -179,7 +185,7 @@ class BeliefComparison:
             "second_known": asdict(self.comparison.second_mean),
             "difference": asdict(self.comparison.difference),
             "p": self.comparison.test.p,
-            "adjusted": self.comparison.adjusted,
+            "adjusted": self.comparison.adjusted_p,
             "verdict": self.verdict,
         }
 
@@ -198,22 +204,20 @@ def compare_beliefs(first: Iterable[Row], second: Iterable[Row]) -> list[BeliefC
     first_rows, second_rows = _probed_rows(first), _probed_rows(second)
     by_key = group_by(second_rows, comparison_key)
     comparisons: list[BeliefComparison] = []
-    for group in first_rows:
-        for other in by_key.get(comparison_key(group), ()):
-            for belief in group.environment.probes:
-                sides = (
-                    _belief_scores(group, first_rows[group], belief),
-                    _belief_scores(other, second_rows[other], belief),
-                )
-                if comparison := compare(*sides, MODEL, family="beliefs"):
+    for first_group in first_rows:
+        for second_group in by_key.get(comparison_key(first_group), ()):
+            for belief in first_group.environment.probes:
+                first_scores = _belief_scores(first_group, first_rows[first_group], belief)
+                second_scores = _belief_scores(second_group, second_rows[second_group], belief)
+                if comparison := compare(first_scores, second_scores, MODEL, family="beliefs"):
                     comparisons.append(BeliefComparison(belief=belief, comparison=comparison))
     return adjust_effects(comparisons)
 
 
 def _probed_rows(rows: Iterable[Row]) -> dict[RunKey, list[Row]]:
     """Return the included rows with probes, by group, without teachers, and without searches, whose items differ."""
-    asked = (row for row in rows if row.probes and row.is_included and not row.guided and not row.adaptive)
-    return group_by(asked, lambda row: row.group)
+    probed_rows = (row for row in rows if row.probes and row.is_included and not row.guided and not row.adaptive)
+    return group_by(probed_rows, lambda row: row.group)
 
 
 def _belief_scores(group: RunKey, rows: Iterable[Row], belief: Belief[object]) -> ItemScores:

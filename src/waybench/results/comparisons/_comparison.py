@@ -44,13 +44,13 @@ class Comparison:
         varies: What the groups differ in: `MODEL`, or the name of an option or a setting.
         second: The scores of the reference, where there is one.
         name: The test's title, with the details that distinguish it from other tests of this title.
-        keys: The items at which both have a score.
+        keys: The items at which both groups have a score.
         first_mean: The first group's mean score of a single attempt at these items.
-        paired: The first group's mean minus the second group's, with its test and its intervals.
+        paired_difference: The first group's mean minus the second group's, with its test and its intervals.
         margin: The greatest difference in a tie; None where the metric is unbounded, or far from its bounds.
         family: Comparisons of one family have their p values adjusted together.
-        adjusted: The p value adjusted within the family (`adjust_comparisons`); 1 before it is. None where the test is
-            not in the family, since it could have shown no difference whatever the results were.
+        adjusted_p: The p value adjusted within the family (`adjust_comparisons`); 1 before the adjustment. None where
+            the test is not in the family, since it could have shown no difference whatever the results were.
         family_size: Number of comparisons whose p values are adjusted together.
         bounds: Where infrastructure errors lost items of either side: the conclusions if all lost items had the worst
             score for the first group and the best for the second, and the other way round; the same for lost attempts
@@ -65,10 +65,10 @@ class Comparison:
     keys: tuple[ItemKey, ...]
     first_mean: IntervalEstimate
     second_mean: IntervalEstimate
-    paired: Difference = field(repr=False, compare=False)
+    paired_difference: Difference = field(repr=False, compare=False)
     margin: float | None
     family: Hashable = None
-    adjusted: float | None = 1.0
+    adjusted_p: float | None = 1.0
     family_size: int = 1
     bounds: tuple[Verdict, ...] = ()
 
@@ -81,8 +81,10 @@ class Comparison:
     @property
     def names(self) -> tuple[str, str]:
         """The names of both models, each in a line, with the agents around them where these differ."""
-        differ = self.first.agent != self.second.agent
-        first, second = (name_with_agent(side.model, side.agent * differ) for side in (self.first, self.second))
+        shows_agents = self.first.agent != self.second.agent
+        first, second = (
+            name_with_agent(side.model, side.agent if shows_agents else "") for side in (self.first, self.second)
+        )
         return first, second
 
     @property
@@ -98,32 +100,32 @@ class Comparison:
     @property
     def difference(self) -> IntervalEstimate:
         """The first mean minus the second, with the 95 % interval for pairs."""
-        return self.paired.mean()
+        return self.paired_difference.mean()
 
     @property
     def simultaneous(self) -> IntervalEstimate:
         """The difference with an interval that holds together with those of its family at 95 % (Bonferroni)."""
-        return self.paired.mean(1 - ALPHA / max(self.family_size, 1))
+        return self.paired_difference.mean(1 - ALPHA / max(self.family_size, 1))
 
     @property
     def interval_90(self) -> IntervalEstimate:
         """The difference with its 90 % interval, which decides about ties."""
-        return self.paired.mean(1 - 2 * ALPHA)
+        return self.paired_difference.mean(1 - 2 * ALPHA)
 
     @property
     def test(self) -> DifferenceTest:
         """The test of the difference, by the same numbers as its interval."""
-        return self.paired.test
+        return self.paired_difference.test
 
     @property
     def is_shown(self) -> bool:
         """Whether the adjusted p value is below 5 %."""
-        return self.adjusted is not None and self.adjusted < ALPHA
+        return self.adjusted_p is not None and self.adjusted_p < ALPHA
 
     @property
     def p_text(self) -> str:
         """The adjusted p value as text; the unadjusted one if the test is in no family."""
-        return adjusted_p_text(self.test.p, self.adjusted)
+        return adjusted_p_text(self.test.p, self.adjusted_p)
 
     @property
     def relative_difference(self) -> IntervalEstimate:
@@ -139,27 +141,28 @@ class Comparison:
         """The conclusion; "depends" if it differs under a bound on lost items (not just "not shown" from "too few")."""
         verdict = self.verdict_of_scores
         conclusions = {verdict, *self.bounds}
-        is_shown = bool(conclusions - {Verdict.NOT_SHOWN, Verdict.TOO_FEW})
-        return Verdict.DEPENDS if is_shown and len(conclusions) > 1 else verdict
+        says_something = bool(conclusions - {Verdict.NOT_SHOWN, Verdict.TOO_FEW})
+        return Verdict.DEPENDS if says_something and len(conclusions) > 1 else verdict
 
     @property
     def verdict_of_scores(self) -> Verdict:
-        """The conclusion from the items at which both have a score (`conclude`)."""
-        return conclude(self.paired, self.adjusted, self.margin, lower_is_better=self.metric.better == "lower")
+        """The conclusion from the items at which both sides have a score, whatever lost items would change."""
+        lower_is_better = self.metric.better == "lower"
+        return conclude(self.paired_difference, self.adjusted_p, self.margin, lower_is_better=lower_is_better)
 
     @property
     def within_margin(self) -> bool:
         """Whether the 90 % interval is within the margin, whatever the number of clusters."""
-        return is_interval_within(self.paired, self.margin)
+        return is_interval_within(self.paired_difference, self.margin)
 
     @property
     def min_clusters_for_tie(self) -> int:
         """Least number of clusters for a tie; 0 where the metric is unbounded and has no ties."""
-        return min_clusters_for_tie(self.margin, self.paired.range)
+        return min_clusters_for_tie(self.margin, self.paired_difference.range)
 
     @property
     def n_inputs_differing(self) -> int:
-        """Number of items whose input differs between the two."""
+        """Number of items whose input differs between the two sides."""
         return sum(self.first.inputs.get(key) != self.second.inputs.get(key) for key in self.keys)
 
     @property
@@ -171,7 +174,7 @@ class Comparison:
             second=self.first,
             first_mean=self.second_mean,
             second_mean=self.first_mean,
-            paired=self.paired.swapped,
+            paired_difference=self.paired_difference.swapped,
             bounds=tuple(_SWAPPED.get(bound, bound) for bound in reversed(self.bounds)),
         )
 
@@ -185,16 +188,16 @@ class Comparison:
         return [error for key in self.keys for error in side.first_errors.get(key, ())]
 
     def verdicts_under_missing(self) -> tuple[Verdict, ...]:
-        """Return the conclusions under both bounds on lost items, first the one that is worst for the first group.
+        """Return the conclusions with lost items at their bounds: worst for the first group, then best for it.
 
         Empty if nothing is lost.
 
-        Items of which some attempts are lost have the score that they would have with the worst or the best of these.
-        Items with an attempt that does not replay have the worst possible score in both.
+        Items of which some attempts are lost have the score that they would have with the worst or the best results of
+        these attempts. Items with an attempt that does not replay have the worst possible score in both conclusions.
 
-        The p value of each is adjusted by as much as that of the comparison itself; by the number of tests with which
-        it would be in the family, where that is not. Where the metric has no bounds, the least and the greatest score
-        of either group stand for them.
+        Each p value is multiplied by the factor of the comparison's own adjustment or, if the comparison is in no
+        family, by the number of tests that its family would have with it. Where the metric has no bounds, the least
+        and the greatest score of either group stand for them.
         """
         sides, common = (self.first, self.second), self.common
         if not any(common & {*side.missing, *side.unconfirmed, *side.incomplete} for side in sides):
@@ -203,34 +206,39 @@ class Comparison:
         low = min(scores) if self.metric.low is None else self.metric.low
         high = max(scores) if self.metric.high is None else self.metric.high
         worst, best = (high, low) if self.metric.better == "lower" else (low, high)
-        if self.adjusted is None:
+        if self.adjusted_p is None:
             factor = self.family_size + 1.0
-        else:
-            factor = max(1.0, self.adjusted / self.test.p) if self.test.p > 0 else 1.0
+        else:  # a p value of 0 stays 0 whatever the factor, so its own is not known
+            factor = max(1.0, self.adjusted_p / self.test.p) if self.test.p > 0 else 1.0
 
         def with_lost_values(side: ItemScores, value: float) -> ItemScores:
             """Return a side's scores with a value for lost items."""
-            ends = {key: pair[0 if value == low else 1] for key, pair in side.incomplete.items() if key in common}
+            bound_of_incomplete = {
+                key: lowest if value == low else highest
+                for key, (lowest, highest) in side.incomplete.items()
+                if key in common
+            }
             values = {
                 **side.values,
-                **{key: value if end is None else end for key, end in ends.items()},
+                **{key: value if bound is None else bound for key, bound in bound_of_incomplete.items()},
                 **dict.fromkeys(side.missing & common, value),
                 **dict.fromkeys(side.unconfirmed & common, worst),
             }
             return replace(side, values=values)
 
         verdicts: list[Verdict] = []
-        for first, second in ((worst, best), (best, worst)):
-            pair = compare(
-                with_lost_values(self.first, first),
-                with_lost_values(self.second, second),
+        for first_value, second_value in ((worst, best), (best, worst)):
+            comparison = compare(
+                with_lost_values(self.first, first_value),
+                with_lost_values(self.second, second_value),
                 self.varies,
                 metric=self.metric,
             )
-            if pair is not None:
-                test = pair.test
-                adjusted = None if test.least_p * factor > ALPHA else min(1.0, test.p * factor)
-                verdicts.append(replace(pair, margin=self.margin, adjusted=adjusted).verdict_of_scores)
+            if comparison is not None:
+                test = comparison.test
+                adjusted_p = None if test.least_p * factor > ALPHA else min(1.0, test.p * factor)
+                comparison = replace(comparison, margin=self.margin, adjusted_p=adjusted_p)
+                verdicts.append(comparison.verdict_of_scores)
         return tuple(verdicts)
 
 
@@ -245,7 +253,7 @@ def compare(
     margin: float = MARGIN,
     family: Hashable = None,
 ) -> Comparison | None:
-    """Compare two groups' scores item by item.
+    """Compare two groups' scores item by item; None if there is no item at which both have a score.
 
     Args:
         first: The scores of the first group.
@@ -256,35 +264,32 @@ def compare(
         keys: The items; by default all at which both have a score.
         margin: The greatest difference in a tie, as a share of the metric's range.
         family: Comparisons of one family have their p values adjusted together (`adjust_comparisons`).
-
-    Returns:
-        The comparison; None if there is no item at which both have a score.
     """
     metric = metric or with_inferred_bounds((first, second))
-    both = tuple(sorted(key for key in first.values if key in second.values) if keys is None else keys)
-    if not both:
+    common_keys = tuple(sorted(key for key in first.values if key in second.values) if keys is None else keys)
+    if not common_keys:
         return None
-    clusters = [key.cluster for key in both]
-    values = [side.values_at(both) for side in (first, second)]
-    first_mean, second_mean = (clustered_mean(numbers, clusters, *metric.interval_bounds) for numbers in values)
+    clusters = [key.cluster for key in common_keys]
+    values = [side.values_at(common_keys) for side in (first, second)]
+    first_mean, second_mean = (clustered_mean(scores, clusters, *metric.interval_bounds) for scores in values)
     assert first_mean is not None
     assert second_mean is not None
     # A set's value may be a ratio of sums; an item's score is not, so its bounds are those of the metric.
     bounds = (None, None) if metric.far_bounds else (metric.low, metric.high)
-    paired = Difference.from_values(values[0], values[1], clusters, *bounds)
+    paired_difference = Difference.from_values(values[0], values[1], clusters, *bounds)
     # Items with many steps weigh more in a series, so that the number of one can lie beyond the bounds of the mean.
     low, high = bounds
-    span = high - low if first.steps and low is not None and high is not None else paired.range
+    span = high - low if first.steps and low is not None and high is not None else paired_difference.range
     return Comparison(
         varies=varies,
         first=first,
         second=second,
         name=name,
         metric=metric,
-        keys=both,
+        keys=common_keys,
         first_mean=first_mean,
         second_mean=second_mean,
-        paired=paired,
+        paired_difference=paired_difference,
         margin=None if span is None else margin * span,
         family=family,
     )
@@ -295,20 +300,22 @@ def adjust_comparisons(comparisons: Iterable[Comparison | None]) -> list[Compari
 
     None, which stands for two sides without a common item, is left out.
     """
-    pairs = [comparison for comparison in comparisons if comparison is not None]
-    for indices in group_by(range(len(pairs)), lambda index: pairs[index].family).values():
-        family = adjust_p_values([pairs[index].test for index in indices])
-        for index, (p, size) in zip(indices, family, strict=True):
-            adjusted = replace(pairs[index], adjusted=p, family_size=size)
-            pairs[index] = replace(adjusted, bounds=adjusted.verdicts_under_missing())
-    return pairs
+    adjusted = [comparison for comparison in comparisons if comparison is not None]
+    for indices in group_by(range(len(adjusted)), lambda index: adjusted[index].family).values():
+        p_and_size_by_test = adjust_p_values([adjusted[index].test for index in indices])
+        for index, (p, size) in zip(indices, p_and_size_by_test, strict=True):
+            comparison = replace(adjusted[index], adjusted_p=p, family_size=size)
+            adjusted[index] = replace(comparison, bounds=comparison.verdicts_under_missing())
+    return adjusted
 
 
 class HasComparison(Protocol):
     """A dataclass that may have a comparison."""
 
     @property
-    def comparison(self) -> Comparison | None: ...
+    def comparison(self) -> Comparison | None:
+        """The comparison that shows the effect; None where the two sides have nothing to compare."""
+        ...
 
 
 E = TypeVar("E", bound=HasComparison)
@@ -329,8 +336,8 @@ def adjust_effects(effects: Iterable[E]) -> list[E]:
 
 def with_inferred_bounds(scores: Sequence[ItemScores]) -> Metric:
     """Return the metric of one test's scores; unknown bounds are 0 and 1 if all scores are within these."""
-    share = all(side.inferred and all(0 <= value <= 1 for value in side.values.values()) for side in scores)
-    return replace(scores[0].metric, low=0, high=1) if share else scores[0].metric
+    are_shares = all(side.inferred and all(0 <= value <= 1 for value in side.values.values()) for side in scores)
+    return replace(scores[0].metric, low=0, high=1) if are_shares else scores[0].metric
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -345,10 +352,10 @@ class EffectKind:
         doc: Describes a row of the frame; also an effect in the JSON Schema.
         columns: Their columns in the frame, in JSON and in the report's table.
         id: The id of the table; "" where there is none.
-        title: The first words of its caption.
+        title: The first words of the table's caption.
         caption: What the caption says after the title.
         table: Names of the columns that the table shows.
-        words: The effects of a table -> more words in braces.
+        words: Returns more words in braces, from the effects of a table.
     """
 
     name: str
@@ -428,7 +435,7 @@ def comparison_columns(
             "p_adjusted",
             float,
             f"The same, adjusted over all {family}; {NOT_ADJUSTED}.",
-            "comparison.adjusted",
+            "comparison.adjusted_p",
             key="adjusted",
             null=True,
             heading="p",

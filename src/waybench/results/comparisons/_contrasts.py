@@ -257,8 +257,12 @@ class Profile:
         places = group_by(self.horizons, lambda value: position_text(self.horizons[value]))
         reached = "; ".join(f"{', '.join(values)}: {place}" for place, values in places.items())
         reach = f"{name}: {env.presentation.level} at which half of the {env.presentation.items} succeed: {reached}."
-        shown = [effect for effect in self.effects if effect.comparison.is_shown and effect.comparison.paired.value > 0]
-        shown.sort(key=lambda effect: -effect.comparison.paired.value)
+        shown = [
+            effect
+            for effect in self.effects
+            if effect.comparison.is_shown and effect.comparison.paired_difference.value > 0
+        ]
+        shown.sort(key=lambda effect: -effect.comparison.paired_difference.value)
         if not shown:
             return f"{reach} No demand is shown to have a cost."
         costs = ", ".join(f"{effect.contrast.demand} ({_mean_cost_text(effect)})" for effect in shown)
@@ -331,7 +335,7 @@ def _cost_notes(effects: Sequence[ContrastEffect]) -> list[str]:
         ),
         (_RATIO, any(map(ratio_text, (effect.ratio for effect in effects)))),
         (_MOVED, any("(±" in cost or "to ±" in cost for cost in costs)),
-        (_UNADJUSTED, any(effect.comparison.adjusted is None for effect in effects)),
+        (_UNADJUSTED, any(effect.comparison.adjusted_p is None for effect in effects)),
     )
     return [text.format(items=items) for text, is_shown in cases if is_shown]
 
@@ -379,7 +383,7 @@ class CostDifference:
             "second": {"model": self.second.group.model, "cost": asdict(self.second.comparison.simultaneous)},
             "difference": asdict(self.comparison.simultaneous),
             "p": self.comparison.test.p,
-            "p_holm": self.comparison.adjusted,
+            "p_holm": self.comparison.adjusted_p,
         }
 
 
@@ -430,12 +434,12 @@ def cost_differences_text(differences: Sequence[CostDifference]) -> str:
     lines = [["What each demand costs", "A", "B", "A − B", "p (Holm)", "verdict"]]
     for difference in differences:
         comparison, contrast, metric = difference.comparison, difference.contrast, difference.first.comparison.metric
-        side = "B" if comparison.paired.value < 0 else "A"
+        side = "B" if comparison.paired_difference.value < 0 else "A"
         lines.append(
             [
                 f"{contrast.demand} ({contrast.base} − {contrast.demanding})",
                 *(
-                    change_text(effect.comparison.paired.value, metric)
+                    change_text(effect.comparison.paired_difference.value, metric)
                     for effect in (difference.first, difference.second)
                 ),
                 difference_text(comparison.simultaneous, metric),

@@ -28,8 +28,8 @@ from waybench.results.stats._sequential import (
 
 SUFFIX = ".decision.json"  # of the file beside the logs
 BETTER, TIED, WITHIN, UNDECIDED = "better", "tied", "within margin", "undecided"
-_FIXED = ("rule", "task", "stream", "over", "models", "margin", "tasks", "bets")
-_MOST_FILE = 1 << 28  # bytes
+_FIXED_KEYS = ("rule", "task", "stream", "over", "models", "margin", "tasks", "bets")  # all but the limit
+_MOST_FILE_SIZE = 1 << 28  # bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,8 +160,8 @@ class Decision:
         pairs = zip(self.plan.models, self.race.unbeaten, strict=True)
         return tuple(model for model, is_unbeaten in pairs if is_unbeaten and self.race.ended_at)
 
-    def _ahead(self, first: int, second: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Return the difference of two models' scores at each unit."""
+    def _differences(self, first: int, second: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return by how much a model's score is above another's at each unit; the numbers are indices of models."""
         return np.array([score_differences(unit.scores)[first, second] for unit in self.units])
 
     @cached_property
@@ -171,14 +171,14 @@ class Decision:
             return None
         rule = self.plan.rule
         threshold = rule.tie_threshold if self.verdict == TIED else rule.better_threshold
-        return confidence_sequence(self._ahead(0, 1), self._ahead(1, 0), rule.bets, threshold)
+        return confidence_sequence(self._differences(0, 1), self._differences(1, 0), rule.bets, threshold)
 
     @property
     def counts(self) -> tuple[int, int, int]:
         """Numbers of units that the first of two models won, lost and tied."""
-        ahead = self._ahead(0, 1)
-        won, lost = int((ahead > 0).sum()), int((ahead < 0).sum())
-        return won, lost, len(ahead) - won - lost
+        differences = self._differences(0, 1)
+        won, lost = int((differences > 0).sum()), int((differences < 0).sum())
+        return won, lost, len(differences) - won - lost
 
     @cached_property
     def means(self) -> Mapping[str, float | None]:
@@ -192,18 +192,16 @@ class Decision:
     @property
     def summary(self) -> dict[str, Json]:
         """The plan and the decision as a JSON value."""
-        limits = self.limits
-        looked = [item for unit in self.units for item in unit.items]
-        digest = hashlib.sha256("".join(f"{name} {instance}\n" for name, instance in looked).encode()).hexdigest()
+        items = "".join(f"{name} {instance}\n" for unit in self.units for name, instance in unit.items)
         return {
             **self.plan.to_json(),
             "looked_at": len(self.units),
-            "items_hash": digest,
+            "items_hash": hashlib.sha256(items.encode()).hexdigest(),
             "dropped_at": [int(number) for number in self.race.dropped_at],
             "verdict": self.verdict,
             "decided_at": int(self.race.ended_at),
             "best": list(self.best),
-            "interval": None if limits is None else list(limits),
+            "interval": None if self.limits is None else list(self.limits),
             "means_at_stop": dict(self.means),
             "problem": self.problem,
         }
@@ -223,67 +221,67 @@ def decide(plan: DecisionPlan, rows: Iterable[Row]) -> Decision:
     Rows of other streams and models are left out. For a model that ran with several settings, those of its last row
     count.
     """
-    possible = ("", UNCONFIRMED, UNFINISHED)
-    own = [
-        row
-        for row in rows
-        if row.stream is not None and row.stream.stream == plan.stream and row.exclusion_reason in possible
-    ]
-    by_model = {
-        model: group_by([row for row in of_model if row.group == of_model[-1].group], lambda row: row.stream)
-        for model, of_model in group_by(own, lambda row: row.group.model).items()
-        if model in plan.models
-    }
-    by_unit: list[dict[int, list[Row]]] = []
-    for model in plan.models:
-        units: dict[int, list[Row]] = {}
-        for place, of_place in by_model.get(model, {}).items():
-            assert place is not None
-            units.setdefault(place.unit, []).extend(of_place)
-        by_unit.append(units)
-    race, seen, looks = Race(plan.rule), list[UnitScores](), list[list[list[float]]]()
+    rows_by_model: dict[str, list[Row]] = {model: [] for model in plan.models}
+    for row in rows:
+        is_of_stream = row.stream is not None and row.stream.stream == plan.stream
+        # Unconfirmed and unfinished attempts hold their place in the stream, without a score.
+        if is_of_stream and row.group.model in rows_by_model and row.exclusion_reason in ("", UNCONFIRMED, UNFINISHED):
+            rows_by_model[row.group.model].append(row)
+    rows_by_unit_of_models: list[dict[int, list[Row]]] = []
+    for model_rows in rows_by_model.values():
+        by_position = group_by((row for row in model_rows if row.group == model_rows[-1].group), lambda row: row.stream)
+        rows_by_unit: dict[int, list[Row]] = {}
+        for position, position_rows in by_position.items():
+            assert position is not None
+            rows_by_unit.setdefault(position.unit, []).extend(position_rows)
+        rows_by_unit_of_models.append(rows_by_unit)
+    race, units, looks = Race(plan.rule), list[UnitScores](), list[list[list[float]]]()
     while not race.ended_at and race.units < plan.limit:
-        of_unit = [units.get(race.units, []) for units in by_unit]
-        scores = _unit_scores(of_unit, race.live.tolist())
-        if scores is None:
+        unit_rows_of_models = [rows_by_unit.get(race.units, []) for rows_by_unit in rows_by_unit_of_models]
+        unit_scores = _unit_scores(unit_rows_of_models, race.live.tolist())
+        if unit_scores is None:
             break
-        seen.append(scores)
-        race.add_unit(score_differences(scores.scores))
+        units.append(unit_scores)
+        race.add_unit(score_differences(unit_scores.scores))
         looks.append(race.better.tolist())
-    counted = [row for units in by_unit for rows_of_unit in units.values() for row in rows_of_unit]
-    tokens = [row.tokens for row in counted if row.tokens is not None]
-    mean = fsum(tokens) / len(tokens) if tokens and len(tokens) == len(counted) else None
-    return Decision(plan=plan, units=seen, looks=looks, race=race, tokens=mean)
+    tokens = [row.tokens for by_unit in rows_by_unit_of_models for unit_rows in by_unit.values() for row in unit_rows]
+    known_tokens = [number for number in tokens if number is not None]
+    mean = fsum(known_tokens) / len(tokens) if tokens and len(known_tokens) == len(tokens) else None
+    return Decision(plan=plan, units=units, looks=looks, race=race, tokens=mean)
 
 
-def _unit_scores(of_unit: Sequence[Sequence[Row]], live: Sequence[bool]) -> UnitScores | None:
-    """Return the scores of a unit; None if a model that is still compared has not finished it."""
-    items: dict[str, str] = {}
-    by_model: list[dict[str, list[Row]]] = []
-    for rows, is_live in zip(of_unit, live, strict=True):
+def _unit_scores(unit_rows_of_models: Sequence[Sequence[Row]], live: Sequence[bool]) -> UnitScores | None:
+    """Return the scores of a unit; None if a model that is still compared has not finished the unit."""
+    instances: dict[str, str] = {}
+    rows_by_item_of_models: list[dict[str, list[Row]]] = []
+    for rows, is_live in zip(unit_rows_of_models, live, strict=True):
+        if not is_live:  # dropped models need not go on
+            rows_by_item_of_models.append({})
+            continue
         by_item = group_by(rows, lambda row: row.item)
-        place = rows[0].stream if rows else None
-        if is_live and (
-            place is None
-            or len(by_item) < place.items
-            or any(len(attempts) < place.attempts for attempts in by_item.values())
-        ):
+        position = rows[0].stream if rows else None
+        if position is None or len(by_item) < position.items:
             return None
-        by_model.append(by_item if is_live else {})
-        if is_live:
-            items |= {name: attempts[0].instance for name, attempts in by_item.items()}
-    names = sorted(items)
-    scores = tuple(tuple(_mean_share_of_range(by_item.get(name, [])) for name in names) for by_item in by_model)
-    return UnitScores(tuple((name, items[name]) for name in names), scores)
+        if any(len(attempts) < position.attempts for attempts in by_item.values()):
+            return None
+        rows_by_item_of_models.append(by_item)
+        instances |= {name: attempts[0].instance for name, attempts in by_item.items()}
+    names = sorted(instances)
+    scores = tuple(
+        tuple(_mean_share_of_range(by_item.get(name, [])) for name in names) for by_item in rows_by_item_of_models
+    )
+    return UnitScores(tuple((name, instances[name]) for name in names), scores)
 
 
 def _mean_share_of_range(attempts: Sequence[Row]) -> float:
     """Return the mean of attempts as a share of the metric's range; NaN if one has no result."""
     if not attempts or any(not row.is_included for row in attempts):
         return nan
-    head = attempts[0].group.environment.scoring.metrics[0]
-    ordered = sorted(attempts, key=lambda row: row.attempt)
-    shares = [head.normalized_value(row.metrics[head.name], row.ranges.get(head.name, head.bounds)) for row in ordered]
+    metric = attempts[0].group.environment.scoring.metrics[0]
+    shares = [
+        metric.normalized_value(row.metrics[metric.name], row.ranges.get(metric.name, metric.bounds))
+        for row in sorted(attempts, key=lambda row: row.attempt)
+    ]
     return fsum(shares) / len(shares)
 
 
@@ -298,12 +296,13 @@ def stored_decisions(rows: Iterable[Row]) -> list[Decision]:
 
 
 def _decisions_in(folder: Path, rows: Sequence[Row]) -> Iterator[Decision]:
+    """Yield the decision of each comparison with a file in a folder, from the rows of the folder's logs."""
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         try:
             stored = read_decision(path)
             plan = read_plan(stored)
         except UsageError:
-            continue  # what is no file of ours decides nothing, and the scores have no rank without it
+            continue  # not a file of a comparison; scores have no rank without it
         yield compare_with_stored(decide(plan, rows), stored)
 
 
@@ -314,7 +313,7 @@ def compare_with_stored(decision: Decision, stored: Mapping[str, Any]) -> Decisi
     """
     computed = [unit.to_json() for unit in decision.units]
     units: Any = stored.get("units") or []
-    stored_units = cast(list[Any], units) if isinstance(units, list) else [None]
+    stored_units = cast(list[Any], units) if isinstance(units, list) else [None]  # which no scores agree with
     for number, unit in enumerate(stored_units):
         if number >= len(computed):
             # Results in place of lost ones can decide sooner; otherwise logs are missing.
@@ -332,14 +331,14 @@ def _scores_agree(stored: object, computed: Mapping[str, Any]) -> bool:
         return False
     values = cast(Mapping[str, Any], stored)
     try:
-        pairs = [
+        score_pairs = [
             pair
-            for first, second in zip(values["scores"], computed["scores"], strict=True)
-            for pair in zip(first, second, strict=True)
+            for stored_scores, computed_scores in zip(values["scores"], computed["scores"], strict=True)
+            for pair in zip(stored_scores, computed_scores, strict=True)
         ]
     except (KeyError, TypeError, ValueError):
         return False
-    return values.get("items") == computed["items"] and all(first in (None, second) for first, second in pairs)
+    return values.get("items") == computed["items"] and all(old in (None, new) for old, new in score_pairs)
 
 
 def read_decision(path: Path) -> Mapping[str, Any]:
@@ -349,7 +348,7 @@ def read_decision(path: Path) -> Mapping[str, Any]:
         UsageError: If it cannot be read.
     """
     try:
-        if path.stat().st_size > _MOST_FILE:
+        if path.stat().st_size > _MOST_FILE_SIZE:
             raise UsageError(f"{path.name}: it is too large for the file of a comparison")
         values: Any = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -378,8 +377,8 @@ def fix_plan(folder: Path, plan: DecisionPlan) -> None:
     values = plan.to_json()
     if isinstance(limit := stored.get("limit"), int):
         values["limit"] = max(limit, plan.limit)
-    for name in _FIXED if stored else ():
-        if stored.get(name) != values[name]:
+    for name in _FIXED_KEYS:
+        if stored and stored.get(name) != values[name]:
             raise UsageError(
                 f"{folder} has a comparison of these models with {name} {stored.get(name)}, which is fixed before the "
                 f"first reply: give that, or another folder with --out"
@@ -388,13 +387,15 @@ def fix_plan(folder: Path, plan: DecisionPlan) -> None:
 
 
 def update_decisions(folder: Path, rows: Iterable[Row]) -> None:
-    """Compute the decisions of a folder from its logs and write them into their files.
+    """Compute the decisions of the comparisons in a folder from its rows, and write them into the comparisons' files.
 
     Raises:
-        UsageError: If a file does not agree with the logs.
+        UsageError: If a stored decision does not agree with the logs; the decisions before it are written.
     """
-    streamed = [row for row in rows if row.stream is not None]
-    for decision in _decisions_in(folder, streamed) if streamed else ():
+    stream_rows = [row for row in rows if row.stream is not None]
+    if not stream_rows:  # nothing that the files could be compared with
+        return
+    for decision in _decisions_in(folder, stream_rows):
         name = decision.plan.file_name
         if decision.problem:
             raise UsageError(f"{name}: {decision.problem}: one of the two was changed")

@@ -128,7 +128,7 @@ class SettingEffect:
 
         None if tokens are not known, or no result could have shown an effect.
         """
-        return self.comparison and self.comparison.adjusted
+        return self.comparison and self.comparison.adjusted_p
 
     @property
     def verdict(self) -> str:
@@ -159,8 +159,8 @@ class SettingEffect:
         replies = f"identical replies on {self.same} of {plural(self.items, 'item')}"
         if self.verdict == NO_EFFECT:
             return f"no effect seen: {replies if self.same == self.items else self.change_text}"
-        seen = self.change_text or replies
-        return seen if self.verdict == EFFECT else f"cannot tell: {seen}"
+        observation = self.change_text or replies
+        return observation if self.verdict == EFFECT else f"cannot tell: {observation}"
 
     @property
     def change_text(self) -> str:
@@ -178,7 +178,8 @@ class SettingEffect:
 
 def share_text(share: float) -> str:
     """Return a change in per cent, without the percent sign: "+3", "−0.4", "0"."""
-    text = f"{100 * share:+,.{0 if abs(share) >= 0.0995 else 1}f}".replace("-", "−")
+    decimals = 0 if abs(share) >= 0.0995 else 1  # from 10 % on, rounded
+    text = f"{100 * share:+,.{decimals}f}".replace("-", "−")
     return text if any(digit in text for digit in "123456789") else "0"
 
 
@@ -208,9 +209,9 @@ def setting_effects(all_rows: Iterable[Row]) -> list[SettingEffect]:
 
 
 class _Pair(NamedTuple):
-    """One item: sums over the attempts that both groups have, of the first group and of the second."""
+    """The attempts at an item that two groups both have: sums of tokens of the first and of the second group."""
 
-    same: bool
+    has_same_replies: bool
     output: tuple[float, float] | None
     reasoning: tuple[float, float] | None
 
@@ -226,16 +227,15 @@ def _setting_effect(
     pairs: dict[ItemKey, _Pair] = {}
     for key, attempts in items_of_group[first].items():
         by_attempt = {row.attempt: row for row in items_of_group[second].get(key, ())}
-        both = [(row, by_attempt[row.attempt]) for row in attempts if row.attempt in by_attempt]
-        if both and not any(row.guided for rows in both for row in rows):
-            pairs[key] = _pair_attempts(both)
+        row_pairs = [(row, by_attempt[row.attempt]) for row in attempts if row.attempt in by_attempt]
+        if row_pairs and not any(row.guided for rows in row_pairs for row in rows):
+            pairs[key] = _pair_attempts(row_pairs)
     if not pairs:
         return None
-    reasoning = [pair.reasoning for pair in pairs.values()]
-    use_reasoning = all(sums and min(sums) > 0 for sums in reasoning)
-    counts = reasoning if use_reasoning else [pair.output for pair in pairs.values()]
-    tokens = {key: sums for key, sums in zip(pairs, counts, strict=True) if sums and sums[0] > 0}
-    before, after = (
+    use_reasoning = all(pair.reasoning and min(pair.reasoning) > 0 for pair in pairs.values())
+    sums_by_item = {key: pair.reasoning if use_reasoning else pair.output for key, pair in pairs.items()}
+    tokens = {key: sums for key, sums in sums_by_item.items() if sums and sums[0] > 0}
+    first_scores, second_scores = (
         scores_from_values(group, _TOKENS, {key: sums[side] for key, sums in tokens.items()})
         for side, group in enumerate((first, second))
     )
@@ -246,22 +246,22 @@ def _setting_effect(
         name=name,
         items=items,
         clusters=len({key.cluster for key in pairs}),
-        same=items - count_items(key for key, pair in pairs.items() if not pair.same),
+        same=items - count_items(key for key, pair in pairs.items() if not pair.has_same_replies),
         counted="reasoning" if use_reasoning else "output",
-        comparison=compare(after, before, name, keys=tokens, family=(name, number)),
+        comparison=compare(second_scores, first_scores, name, keys=tokens, family=(name, number)),
     )
 
 
-def _pair_attempts(both: Sequence[tuple[Row, Row]]) -> _Pair:
-    """Return whether paired attempts have the same replies, and both sums of their tokens."""
+def _pair_attempts(row_pairs: Sequence[tuple[Row, Row]]) -> _Pair:
+    """Return whether paired attempts have the same replies, and the sums of their tokens on both sides."""
 
-    def token_sums(of: Callable[[Row], int | None]) -> tuple[float, float] | None:
-        """Return both sums of a count of tokens; None if one is not known."""
-        first, second = (total_if_known(of(rows[side]) for rows in both) for side in (0, 1))
-        return None if first is None or second is None else (first, second)
+    def token_sums(tokens_of: Callable[[Row], int | None]) -> tuple[float, float] | None:
+        """Return the tokens of the first group's attempts and of the second's; None if a number is not known."""
+        first_sum, second_sum = (total_if_known(tokens_of(rows[side]) for rows in row_pairs) for side in (0, 1))
+        return None if first_sum is None or second_sum is None else (first_sum, second_sum)
 
     return _Pair(
-        all(first.replies == second.replies for first, second in both),
+        all(first.replies == second.replies for first, second in row_pairs),
         token_sums(lambda row: row.output_tokens),
         token_sums(lambda row: row.reasoning_tokens),
     )

@@ -144,10 +144,10 @@ class Outcome:
 
 def _signed_share(comparison: Comparison) -> float | None:
     """Return the difference as a share of its range, above 0 if the first side is better; None without a range."""
-    size = comparison.paired.range
+    size = comparison.paired_difference.range
     if not size:
         return None
-    return (-1 if comparison.metric.better == "lower" else 1) * comparison.paired.value / size
+    return (-1 if comparison.metric.better == "lower" else 1) * comparison.paired_difference.value / size
 
 
 def outcomes(

@@ -58,7 +58,7 @@ _SCORE: tuple[Column[Any], ...] = (
         "p_adjusted",
         float,
         f"The same, adjusted by Holm's procedure over all wordings; {NOT_ADJUSTED}.",
-        "score.comparison.adjusted",
+        "score.comparison.adjusted_p",
         key="adjusted",
         null=True,
     ),

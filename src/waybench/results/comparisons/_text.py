@@ -82,7 +82,7 @@ def comparisons_text(
     if any(comparison.metric.better == "lower" for comparison in comparisons):
         notes.append("↓ lower is better")
     if several:
-        adjusted = sum(comparison.adjusted is not None for comparison in comparisons)
+        adjusted = sum(comparison.adjusted_p is not None for comparison in comparisons)
         of = "" if adjusted == len(comparisons) else f" of {len(comparisons):,}, those that can show a difference"
         count = plural(adjusted, "comparison")
         notes.append(f"Holm: the p value, adjusted for {count}{of}: a difference is shown if it is below 0.05")
@@ -149,7 +149,7 @@ def comparison_cells(comparison: Comparison) -> ComparisonCells:
         second=mean_text(comparison.second_mean.value, metric),
         difference=_signed_change_text(difference.value, metric),
         interval=_interval_text(difference, metric),
-        p=adjusted_p_text(comparison.test.p, comparison.adjusted, _p_value_text),
+        p=adjusted_p_text(comparison.test.p, comparison.adjusted_p, _p_value_text),
         verdict=_short_verdict(comparison.verdict, metric),
     )
 
@@ -198,7 +198,7 @@ def verdict_sentence(comparison: Comparison) -> str:
         f"; a tie within {within} takes {comparison.min_clusters_for_tie:,} {unit}" if comparison.within_margin else ""
     )
     # The interval is of this comparison alone, and does not contain 0.
-    if comparison.test.p < ALPHA and comparison.adjusted is None:
+    if comparison.test.p < ALPHA and comparison.adjusted_p is None:
         could = f"alone {interval}, but there are {plural(comparison.family_size, 'other comparison')}"
     elif comparison.test.p < ALPHA:
         could = f"alone {interval}, but this is one of {comparison.family_size:,} comparisons"
@@ -240,7 +240,7 @@ def _test_text(comparison: Comparison) -> str:
         of += f", {plural(values, 'attempt')}"
     elif clusters != items:
         of += f" in {plural(clusters, 'cluster')}"
-    rare = f"; {RARE_EXTREMES}" if comparison.paired.omits_rare_extremes else ""
+    rare = f"; {RARE_EXTREMES}" if comparison.paired_difference.omits_rare_extremes else ""
     return f"p {_p_value_text(comparison.test.p)} by {name} over {of}{_levels_text(comparison.keys)}{rare}"
 
 
@@ -357,7 +357,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Json]:
         "difference": asdict(comparison.difference),
         "interval_90": [narrow.low, narrow.high],
         "test": {**comparison.test._asdict(), "exact": False},
-        "p_holm": comparison.adjusted,
+        "p_holm": comparison.adjusted_p,
         "margin": comparison.margin,
         "verdict": str(comparison.verdict),
         "told": verdict_sentence(comparison),

@@ -1,7 +1,7 @@
 """Values by cluster, curves, repeats, explanatory variables, and bounds where attempts are lost."""
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum, sqrt
 from statistics import fmean, stdev
@@ -19,6 +19,7 @@ from waybench.results.results import (
     group_by,
     group_by_item,
     item_key,
+    metric_values,
 )
 from waybench.results.results._rows import ItemValues
 from waybench.results.stats import IntervalEstimate, LostAttempts, clustered_mean
@@ -53,9 +54,9 @@ class LostRows:
         """Return the lost attempts with the least and greatest mean over items, as computed by `mean_of`."""
         values = [mean.value for items in self.filled if (mean := mean_of(items)) is not None]
         names = {metric.name for metric in metrics}
-        open_low, open_high = (not values or not names.isdisjoint(unbounded) for unbounded in self.unbounded)
+        has_least, has_greatest = (bool(values) and names.isdisjoint(unbounded) for unbounded in self.unbounded)
         return LostAttempts(
-            self.lost, self.planned, None if open_low else min(values), None if open_high else max(values)
+            self.lost, self.planned, min(values) if has_least else None, max(values) if has_greatest else None
         )
 
     def lost_attempts_of_episode_mean(self, mean: IntervalEstimate | None, bounds: Range) -> LostAttempts:
@@ -66,7 +67,9 @@ class LostRows:
             bounds: The least and the greatest value possible of an episode; None if there is none.
         """
         value, n = (mean.value, mean.n) if mean else (0.0, 0)
-        lowest, highest = (None if end is None else (n * value + self.lost * end) / (n + self.lost) for end in bounds)
+        lowest, highest = (
+            None if bound is None else (n * value + self.lost * bound) / (n + self.lost) for bound in bounds
+        )
         return LostAttempts(self.lost, self.planned, lowest, highest)
 
 
@@ -126,25 +129,31 @@ def _bound_of_lost_value(row: Row, metric: Metric, side: int) -> float | None:
 def _filled_lost_row(
     row: Row, metrics: Sequence[Metric], sizes: Mapping[str, float], side: int, *, is_perfect: bool | None
 ) -> Row:
-    """Return a lost row with the least (side 0) or greatest (1) values that its episode can have."""
+    """Return a lost row with the least (side 0) or greatest (1) values that its episode can have.
+
+    Where the best attempt is an item's score, `is_perfect` says whether the headline value is the best possible one.
+    """
     values = {metric.name: _bound_of_lost_value(row, metric, side) for metric in metrics}
     values = {
         name: value if value is None or name not in sizes else value * sizes[name] for name, value in values.items()
     }
-    head, solved = metrics[0], bool(side) and row.exclusion_reason != UNCONFIRMED
-    best = 0 if head.better == "lower" else 1
-    ceiling, floor = (_bound_of_lost_value(replace(row, exclusion_reason=""), head, end) for end in (best, 1 - best))
+    headline, is_solved = metrics[0], bool(side) and row.exclusion_reason != UNCONFIRMED
+    best_side = 0 if headline.better == "lower" else 1
+    ceiling, floor = (
+        _bound_of_lost_value(replace(row, exclusion_reason=""), headline, bound_side)
+        for bound_side in (best_side, 1 - best_side)
+    )
     if is_perfect is not None and ceiling is not None and row.exclusion_reason != UNCONFIRMED:
         if is_perfect:
-            values[head.name] = ceiling
-        elif values[head.name] == ceiling:  # as good as it can be without being the last attempt
-            values[head.name] = math.nextafter(ceiling, ceiling - 1 if floor is None else floor)
+            values[headline.name] = ceiling
+        elif values[headline.name] == ceiling:  # as good as it can be without being the last attempt
+            values[headline.name] = math.nextafter(ceiling, ceiling - 1 if floor is None else floor)
     return replace(
         row,
         error=False,
         exclusion_reason="",
-        end=str(End.SOLVED if solved else End.FAILED),
-        succeeded=solved,
+        end=str(End.SOLVED if is_solved else End.FAILED),
+        succeeded=is_solved,
         metrics=values,
         sizes={name: size for name, size in sizes.items() if values[name] is not None},
     )
@@ -170,6 +179,19 @@ def cluster_values(values: ItemValues) -> dict[Cluster, ClusterValue]:
         total, total_size, items = sums.get(cluster, (0.0, 0.0, 0))
         sums[cluster] = total + value, total_size + size, items + 1
     return {cluster: ClusterValue(total / total_size, items) for cluster, (total, total_size, items) in sums.items()}
+
+
+def metric_cluster_values(rows: Iterable[Row], metric_names: Collection[str]) -> dict[str, dict[Cluster, ClusterValue]]:
+    """Return the values of metrics in each cluster of one group, by the metric's name."""
+    items = group_by_item(rows)
+    if not items:
+        return {}
+    metrics = next(iter(items.values()))[0].group.environment.scoring.metrics
+    return {
+        metric.name: cluster_values(metric_values(items, metrics[0], metric))
+        for metric in metrics
+        if metric.name in metric_names
+    }
 
 
 def cluster_mean(by_cluster: Mapping[Cluster, ClusterValue], bounds: Range) -> IntervalEstimate | None:
@@ -206,10 +228,10 @@ def mean_curve(
     low: float | None = None,
     high: float | None = None,
 ) -> Curve | None:
-    """Return the curve of some episodes, with 95 % intervals as `clustered_mean` has them.
+    """Return the means of episodes' series step by step and over all steps, with 95 % intervals (`clustered_mean`).
 
     Args:
-        series: Of each episode, a number for each of its steps; those without a step are left out.
+        series: Of each episode, a number for each of its steps; episodes without a step are left out.
         clusters: The cluster of each episode.
         low: The least number possible, None if unbounded.
         high: The greatest number possible, None if unbounded.
@@ -224,33 +246,35 @@ def mean_curve(
         step_mean = clustered_mean([number for number, _ in reached], [cluster for _, cluster in reached], low, high)
         if step_mean is not None:
             steps.append(step_mean)
-    average, parts = curve_contributions([numbers for numbers, _ in pairs])
-    around = [average + len(parts) * part for part in parts]
-    mean = clustered_mean(around, [cluster for _, cluster in pairs], low, high)
+    average, contributions = curve_contributions([numbers for numbers, _ in pairs])
+    # Pseudo-values: numbers whose plain mean is the average, and whose spread is that of the episodes' contributions.
+    pseudo_values = [average + len(contributions) * contribution for contribution in contributions]
+    mean = clustered_mean(pseudo_values, [cluster for _, cluster in pairs], low, high)
     return None if mean is None else Curve(tuple(steps), mean)
 
 
 def curve_contributions(series: Sequence[Sequence[float]]) -> tuple[float, list[float]]:
-    """Return the mean of a curve over its steps, and each episode's contribution to it.
+    """Return the mean of a curve over its steps, and each episode's contribution to this mean.
 
-    With P_k the mean at step k of K, and n_k the number of episodes that have it, an episode with numbers x_k moves
+    With P_k the mean at step k of K, and n_k the number of episodes that have step k, an episode with numbers x_k moves
     the curve's mean by the sum over its steps of (x_k - P_k) / (n_k * K): the linearised ratio of every step (as in
-    `clustered_mean`), summed. These parts sum to 0. Where all episodes are of one length, the mean and n times a part
-    are an episode's own mean.
+    `clustered_mean`), summed. The contributions sum to 0. Where all n episodes are of one length, the curve's mean
+    plus n times a contribution is the episode's own mean.
 
     Args:
         series: Of each episode, a number for each of its steps.
     """
-    length = max(map(len, series), default=0)
-    if not length:
+    n_steps = max(map(len, series), default=0)
+    if not n_steps:
         return 0.0, [0.0] * len(series)
-    at_step = [[numbers[step] for numbers in series if step < len(numbers)] for step in range(length)]
-    means, sizes = [fmean(reached) for reached in at_step], [len(reached) for reached in at_step]
-    parts = [
-        fsum((number - mean) / size for number, mean, size in zip(numbers, means, sizes, strict=False)) / length
+    numbers_by_step = [[numbers[step] for numbers in series if step < len(numbers)] for step in range(n_steps)]
+    means = [fmean(numbers) for numbers in numbers_by_step]
+    n_episodes = [len(numbers) for numbers in numbers_by_step]
+    contributions = [
+        fsum((number - mean) / n for number, mean, n in zip(numbers, means, n_episodes, strict=False)) / n_steps
         for numbers in series
     ]
-    return fmean(means), parts
+    return fmean(means), contributions
 
 
 class ClusterVariables:
@@ -261,8 +285,9 @@ class ClusterVariables:
     """
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, Cluster, str], Variables] = {}
-        self._keys: list[tuple[str, Cluster, str] | None] = []  # of each episode
+        # By environment, cluster, and a text that tells which part of the cluster was shown.
+        self._variables: dict[tuple[str, Cluster, str], Variables] = {}
+        self._keys: list[tuple[str, Cluster, str] | None] = []  # of each episode; None where no variables are needed
 
     def add(self, row: Row, record: EpisodeRecord) -> None:
         """Add the next episode."""
@@ -270,8 +295,8 @@ class ClusterVariables:
         key = None
         if declared is not None and declared.by_metric and row.is_included:
             key = row.group.env, row.cluster, repr(declared.depends_on(record))
-            if key not in self._known:
-                self._known[key] = declared.of(record)
+            if key not in self._variables:
+                self._variables[key] = declared.of(record)
         self._keys.append(key)
 
     def by_group(self, all_rows: Sequence[Row]) -> dict[RunKey, dict[Cluster, Variables]]:
@@ -281,7 +306,7 @@ class ClusterVariables:
             all_rows: The rows of the episodes, in their order; some may have been excluded since.
         """
         episode_variables = [
-            (row, self._known[key])
+            (row, self._variables[key])
             for row, key in zip(all_rows, self._keys, strict=True)
             if key is not None and row.is_included
         ]
@@ -310,7 +335,7 @@ class Repeat:
 
     Attributes:
         mean: The mean of the repeats' means.
-        error: Its standard error: the repeats' standard deviation by the root of their number.
+        error: Its standard error: the repeats' standard deviation divided by the root of their number.
         repeats: Number of repeats.
     """
 
@@ -333,8 +358,8 @@ class Repeats(GroupResult):
 def repeats_of_groups(all_rows: Iterable[Row]) -> list[Repeats]:
     """Return the metrics over repeats of every group with at least two attempts that were made at all of its items.
 
-    Attempts that are missing somewhere, for an infrastructure error or since an earlier one was perfect, are no
-    repeats of the whole, and are left out.
+    An attempt that is missing at some item (an infrastructure error ended it, or an earlier attempt was perfect) is no
+    repeat of the whole, and is left out.
     """
     all_repeats: list[Repeats] = []
     for group, rows in group_by(all_rows, lambda row: row.group).items():
@@ -355,11 +380,12 @@ def complete_attempts(rows: Iterable[Row]) -> dict[int, list[Row]]:
 
 
 def _metric_over_repeats(attempts: Sequence[Sequence[Row]], metric: Metric) -> Repeat | None:
-    """Return a metric's mean over repeats with its standard error; None with fewer than two values."""
+    """Return a metric's mean over repeats with its standard error; None with fewer than two repeats with a value."""
     means: list[float] = []
     for rows in attempts:
         values = [value for row in rows if (value := row.metrics[metric.name]) is not None]
-        size = len(values) if metric.per is None else fsum(row.sizes[metric.name] for row in rows)
-        if values and size:
-            means.append(fmean(values) if metric.per is None else fsum(values) / size)
+        if metric.per is None:
+            means += [fmean(values)] if values else []
+        elif values and (size := fsum(row.sizes[metric.name] for row in rows)):
+            means.append(fsum(values) / size)
     return Repeat(fmean(means), stdev(means) / sqrt(len(means)), len(means)) if len(means) > 1 else None

@@ -9,8 +9,8 @@ import numpy as np
 
 from waybench.core import DIFFICULTY_INDEX, Axis, ItemIndex, Json, plural
 from waybench.envs import registry
-from waybench.results.estimates._bounds import Variables, complete_attempts
-from waybench.results.estimates._estimates import Estimate, by_level, metric_cluster_values
+from waybench.results.estimates._bounds import Variables, complete_attempts, metric_cluster_values
+from waybench.results.estimates._estimates import Estimate, by_level
 from waybench.results.results import (
     Cluster,
     GroupResult,

@@ -1,7 +1,7 @@
 """Estimates from the rows of one model, task and settings, at each level."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from math import fsum
@@ -9,7 +9,6 @@ from operator import is_
 
 from waybench.core import Aggregate, End, Json, Metric
 from waybench.results.estimates._bounds import (
-    ClusterValue,
     Curve,
     Items,
     cluster_mean,
@@ -19,11 +18,8 @@ from waybench.results.estimates._bounds import (
 )
 from waybench.results.estimates._reliability import PassRates, pass_rates
 from waybench.results.formatting import ItemCounts, too_few_note
-from waybench.results.logs import LoggedEpisode
 from waybench.results.results import (
     UNCONFIRMED,
-    Cluster,
-    ItemKey,
     Row,
     RunKey,
     attempts_by_item,
@@ -32,7 +28,6 @@ from waybench.results.results import (
     item_key,
     item_values,
     metric_values,
-    rows,
     with_observed_bounds,
 )
 from waybench.results.results._normalized import NormalizedScore, beaten_ceilings, normalize_score, without_ceilings
@@ -65,10 +60,10 @@ class Estimate:
             numbers are the recorded ones.
         lost: The attempts whose results are lost, with the bounds of `best` over all results that they could have had;
             with a teacher, of the first series. None without any. They are those that infrastructure errors ended, that
-            were stopped before their end, and that do not replay; the last are the worst possible in both bounds.
+            were stopped before their end, and that do not replay; these have the worst results in both bounds.
         best: Mean over items of the best headline value among an item's attempts, where that is an item's score
             (`Scoring.best_of`); otherwise the same as `single`.
-        rescaled: The same between floor and ceiling of the same items; None if they are not known, and where a player
+        rescaled: `best` between floor and ceiling of the same items; None if they are not known, and where a player
             among all rows has a better score on the same items than the oracle, whose score is no ceiling then.
         mean: Mean headline value of the attempts that were made, clustered as they were drawn. As those after a perfect
             one are skipped, the items at which the player is good have fewer attempts in it: a player that scores 100
@@ -81,8 +76,8 @@ class Estimate:
         reliability: pass@k and pass^k of the headline metric, where its values are 0 and 1 and items were attempted
             several times, for k = 2, 4, 8, ... and all attempts. Empty where attempts after a perfect one are skipped,
             and with a teacher.
-        macro: The same as means over clusters, such as maps: each cluster has the same weight, whatever its number of
-            items. Empty where each instance was drawn by itself.
+        macro: The metrics as means over clusters, such as maps: each cluster has the same weight, whatever its number
+            of items. Empty where each instance was drawn by itself.
         aggregates: Of every aggregate of the environment, its number over the items at which all of its metrics are
             defined, each with what a single attempt gives on average. Empty with a teacher.
         guided: Whether a teacher's actions were carried out in place of the player's, in some attempt.
@@ -170,6 +165,7 @@ class Estimate:
         if self.guided or self.best is None or not is_single or low is None or high is None:
             return counts
         worst, best = (high, low) if scoring.metrics[0].better == "lower" else (low, high)
+        # Each item's score is all or nothing if the mean is the share of solved items.
         is_share = abs(self.best.value - worst - self.solved_items / self.items * (best - worst)) <= _ALIKE
         return counts._replace(solved=self.solved_items) if is_share else counts
 
@@ -199,11 +195,9 @@ class Estimate:
         Args:
             mean_per_attempt: The mean of an attempt, such as `cost`.
         """
-        return (
-            None
-            if mean_per_attempt is None or not self.solved_items
-            else mean_per_attempt * self.attempts / self.solved_items
-        )
+        if mean_per_attempt is None or not self.solved_items:
+            return None
+        return mean_per_attempt * self.attempts / self.solved_items
 
     @property
     def tokens(self) -> float | None:
@@ -217,37 +211,33 @@ class Estimate:
 
     def to_json(self) -> dict[str, Json]:
         """Return the estimate as JSON values; unknown values are null."""
-        rescaled = self.rescaled and self.rescaled.to_json()
         out: dict[str, Json] = {
             **asdict(replace(self, rescaled=None, declared_levels=())),
             "group": self.group.to_json(),
-            "rescaled": rescaled,
+            "rescaled": self.rescaled and self.rescaled.to_json(),
         }
-        del out["declared_levels"]  # which are not of the estimate but of the run
-        out["single"], out["requests"] = out["metrics"].get(self.headline), self.requests
-        out["bounds"], out["planned"] = self.bounds and list(self.bounds), self.n_planned
-        out["cached"], out["too_few"] = self.cached_share, dict[str, Json](self.too_few)
-        out["tokens_per_solved"], out["cost_per_solved"] = (
-            self.per_solved_item(self.tokens),
-            self.per_solved_item(self.cost),
-        )
-        return out
+        del out["declared_levels"]  # a property of the run
+        return out | {
+            "single": out["metrics"].get(self.headline),
+            "requests": self.requests,
+            "bounds": self.bounds and list(self.bounds),
+            "planned": self.n_planned,
+            "cached": self.cached_share,
+            "too_few": dict[str, Json](self.too_few),
+            "tokens_per_solved": self.per_solved_item(self.tokens),
+            "cost_per_solved": self.per_solved_item(self.cost),
+        }
 
 
-def estimate(episodes: Iterable[LoggedEpisode]) -> list[Estimate]:
-    """Return the estimates of every model, task and settings at every level: `by_level(rows(episodes))`."""
-    return by_level(rows(episodes))
+# By group, sequences of rows with their estimate.
+EstimateCache = dict[RunKey, list[tuple[Sequence[Row], Estimate]]]
 
 
-# Estimates that were made, by group, with the rows that they are of.
-KnownEstimates = dict[RunKey, list[tuple[Sequence[Row], Estimate]]]
-
-
-def by_level(all_rows: Iterable[Row], cache: KnownEstimates | None = None) -> list[Estimate]:
+def by_level(all_rows: Iterable[Row], cache: EstimateCache | None = None) -> list[Estimate]:
     """Return the estimates of every model, task and settings at every level that was run.
 
-    A level that was not run has no estimate. One of which all attempts were infrastructure errors has, with None for
-    what is not known. The order is that of first appearance, levels rising.
+    A level that was not run has no estimate; a level at which all attempts were infrastructure errors has one, with
+    None for unknown numbers. The order is that of first appearance, levels rising.
 
     Args:
         all_rows: The rows.
@@ -261,7 +251,7 @@ def by_level(all_rows: Iterable[Row], cache: KnownEstimates | None = None) -> li
     return _estimates_of_samples(samples, cache)
 
 
-def overall(all_rows: Iterable[Row], cache: KnownEstimates | None = None) -> list[Estimate]:
+def overall(all_rows: Iterable[Row], cache: EstimateCache | None = None) -> list[Estimate]:
     """Return one estimate for every model, task and settings over all levels that were run, `level` None.
 
     Which levels were run depends on the model, so that its scores are not to be compared; outcomes and costs are.
@@ -275,22 +265,27 @@ def overall(all_rows: Iterable[Row], cache: KnownEstimates | None = None) -> lis
 
 
 def _estimates_of_samples(
-    samples: Sequence[tuple[RunKey, int | None, Sequence[Row]]], cache: KnownEstimates | None
+    samples: Sequence[tuple[RunKey, int | None, Sequence[Row]]], cache: EstimateCache | None
 ) -> list[Estimate]:
-    """Return the estimate of each sample of rows, without ceilings that a player exceeds."""
+    """Return the estimate of each sample (group, level or None for all, rows); new ones are added to the cache.
+
+    If a player among the samples is better than the oracle, the oracle's score is no ceiling, and no score on the same
+    items is normalised (`beaten_ceilings`).
+    """
     beaten = beaten_ceilings(sample for _, _, sample in samples)
-    memo = {} if cache is None else cache
     estimates: list[Estimate] = []
     for group, level, sample in samples:
-        usable = without_ceilings(sample, beaten)
-        before = _cached_estimate(group, level, usable, memo)
-        estimates.append(before or _estimate_of_rows(group, level, usable))
-        if before is None:
-            memo.setdefault(group, []).append((usable, estimates[-1]))
+        rows = without_ceilings(sample, beaten)
+        estimate = _cached_estimate(group, level, rows, cache or {})
+        if estimate is None:
+            estimate = _estimate_of_rows(group, level, rows)
+            if cache is not None:
+                cache.setdefault(group, []).append((rows, estimate))
+        estimates.append(estimate)
     return estimates
 
 
-def _cached_estimate(group: RunKey, level: int | None, rows: Sequence[Row], cache: KnownEstimates) -> Estimate | None:
+def _cached_estimate(group: RunKey, level: int | None, rows: Sequence[Row], cache: EstimateCache) -> Estimate | None:
     """Return the cached estimate of exactly these rows; of a single level, also as that over all levels."""
     for cached_rows, cached in cache.get(group, ()):
         if len(cached_rows) == len(rows) and all(map(is_, cached_rows, rows)):
@@ -303,163 +298,142 @@ def _cached_estimate(group: RunKey, level: int | None, rows: Sequence[Row], cach
 
 def _estimate_of_rows(group: RunKey, level: int | None, rows: Sequence[Row]) -> Estimate:
     """Return the estimate of one group's rows at one level, or at all levels (None)."""
-    environment = group.environment
-    # What attempts are perfect is declared; the bounds of numbers are those of these episodes.
-    head, metrics = (
-        environment.scoring.metrics[0],
-        [with_observed_bounds(metric, rows) for metric in environment.scoring.metrics],
-    )
-    valid = group_by((row for row in rows if not row.exclusion_reason), item_key)
-    tried = group_by_item(rows)
-    # What counts as an item in numbers of items: one that was attempted five times, whatever intervals are over.
-    planned, attempted = attempts_by_item(valid), attempts_by_item(tried)
-    counted = [row for item in tried.values() for row in item]
+    scoring, is_clustered = group.environment.scoring, bool(group.environment.items.cluster)
+    # Which attempts are perfect follows from the declared bounds; intervals are within the bounds of these episodes.
+    headline, metrics = scoring.metrics[0], [with_observed_bounds(metric, rows) for metric in scoring.metrics]
+    items = group_by_item(rows)
+    included = [row for attempts in items.values() for row in attempts]
+    # Where attempts at one item are a cluster each, `items` has a key for each of them; numbers of items count it once.
+    attempted = attempts_by_item(items)
+    planned = attempts_by_item(group_by((row for row in rows if not row.exclusion_reason), item_key))
     guided, is_streamed = any(row.guided for row in rows), any(row.is_streamed for row in rows)
-    judged = Counter[str]()
-    for row in counted:
-        judged.update(row.outcomes)
-    lost = lost_rows(rows, metrics, best_of=environment.scoring.best_of)
+    outcomes = Counter[str]()
+    for row in included:
+        outcomes.update(row.outcomes)
+    lost = lost_rows(rows, metrics, best_of=scoring.best_of)
 
     def with_lost_attempts(
         value_of: Callable[[Items], IntervalEstimate | None], *metrics: Metric
     ) -> IntervalEstimate | None:
         """Return a mean over items with its lost attempts; in a stopped stream, without an interval."""
-        mean = value_of(tried)
+        mean = value_of(items)
         if mean is not None and is_streamed:
             mean = replace(mean, low=None, high=None)
         if mean is None or lost is None:
             return mean
         return replace(mean, lost=lost.lost_attempts_of_item_mean(value_of, metrics))
 
-    single = {
-        metric.name: mean
-        for metric in metrics
-        if (
-            mean := with_lost_attempts(
-                lambda items, metric=metric: metric_values(items, head, metric).mean(metric.interval_bounds), metric
-            )
-        )
-    }
-    of_clusters = {
-        metric.name: mean
-        for metric in metrics
-        if environment.items.cluster
-        and (
-            mean := with_lost_attempts(
-                lambda items, metric=metric: cluster_mean(
-                    cluster_values(metric_values(items, head, metric)), metric.interval_bounds
-                ),
-                metric,
-            )
-        )
-    }
-    of_set = {
-        aggregate.name: mean
-        for aggregate in (() if guided else environment.scoring.aggregates)
-        if (
-            mean := with_lost_attempts(
-                lambda items, aggregate=aggregate: _aggregate_estimate(items, head, aggregate), *aggregate.metrics
-            )
-        )
-    }
-    all_series = {series.name: with_observed_bounds(series, rows) for series in environment.scoring.series}
-    clusters = [row.cluster for row in counted]
-    curves = {
-        name: series_curve
-        for name, series in (all_series if level is not None or guided else {}).items()
-        if (series_curve := mean_curve([row.series[name] for row in counted], clusters, *series.interval_bounds))
-    }
-
     def mean_headline(items: Items) -> IntervalEstimate | None:
-        return headline_values(items, head).mean(metrics[0].interval_bounds)
+        return headline_values(items, headline).mean(metrics[0].interval_bounds)
 
     def share_solved(items: Items) -> IntervalEstimate | None:
-        return ItemValues(item_values(items, head, lambda row: float(row.end == End.SOLVED)), None).mean((0, 1))
+        solved = item_values(items, headline, lambda row: float(row.end == End.SOLVED))
+        return ItemValues(solved, None).mean((0, 1))
 
-    without = lost and lost.lost_attempts_of_item_mean(mean_headline, [head])
+    def mean_of_attempts(items: Items) -> IntervalEstimate | None:
+        return _mean_of_attempts([row for attempts in items.values() for row in attempts], metrics[0])
+
+    all_series = {series.name: with_observed_bounds(series, rows) for series in scoring.series}
+    clusters = [row.cluster for row in included]
+    # Over all levels a curve is shown only where it is the score, with a teacher.
+    curves = {
+        name: curve
+        for name, series in (all_series if level is not None or guided else {}).items()
+        if (curve := mean_curve([row.series[name] for row in included], clusters, *series.interval_bounds))
+    }
+    lost_attempts = lost and lost.lost_attempts_of_item_mean(mean_headline, [headline])
     if lost is not None:
-        curves = {
-            name: series_curve.with_lost_attempts(
-                partial(lost.lost_attempts_of_episode_mean, bounds=all_series[name].bounds)
-            )
-            for name, series_curve in curves.items()
-        }
-        if guided and all_series:
-            first, series = next(iter(all_series.items()))
-            without = lost.lost_attempts_of_episode_mean(
-                curves[first].average if first in curves else None, series.bounds
-            )
-    values = ([value for row in item if (value := row.metrics[head.name]) is not None] for item in tried.values())
-    attempts = [of_item for of_item in values if of_item]
-    designs = {row.declared_levels for row in rows if not row.exclusion_reason}
-    normalised = None if guided or is_streamed else normalize_score(headline_values(tried, head), tried, metrics[0])
+        for name, curve in curves.items():
+            lost_of_curve = partial(lost.lost_attempts_of_episode_mean, bounds=all_series[name].bounds)
+            curves[name] = curve.with_lost_attempts(lost_of_curve)
+        if guided and scoring.series:
+            name = scoring.series[0].name
+            average = curves[name].average if name in curves else None
+            lost_attempts = lost.lost_attempts_of_episode_mean(average, all_series[name].bounds)
+    values = ([value for row in item if (value := row.metrics[headline.name]) is not None] for item in items.values())
+    normalised = None if guided or is_streamed else normalize_score(headline_values(items, headline), items, metrics[0])
     return Estimate(
         group=group,
         level=level,
-        headline=head.name,
+        headline=headline.name,
         items=len(attempted),
         missing=len(planned) - len(attempted),
         incomplete=sum(0 < sum(row.error for row in item) < len(item) for item in planned.values()),
-        attempts=len(counted),
+        attempts=len(included),
         most_attempts=max(row.attempt for row in rows),
         errors=sum(row.error and not row.exclusion_reason for row in rows),
         aside=sum(bool(row.exclusion_reason) for row in rows),
         unconfirmed=sum(row.exclusion_reason == UNCONFIRMED for row in rows),
         not_simulated=sum(bool(row.not_simulated) and not row.exclusion_reason for row in rows),
-        ranges=joint_ranges(environment, rows),
-        lost=without,
-        best=with_lost_attempts(mean_headline, head),
-        rescaled=normalised and normalised.with_lost_attempts(without),
-        mean=with_lost_attempts(
-            lambda items: _mean_of_attempts([row for item in items.values() for row in item], metrics[0]), head
+        ranges=joint_ranges(group.environment, rows),
+        lost=lost_attempts,
+        best=with_lost_attempts(mean_headline, headline),
+        rescaled=normalised and normalised.with_lost_attempts(lost_attempts),
+        mean=with_lost_attempts(mean_of_attempts, headline),
+        metrics=_without_undefined(
+            (metric.name, with_lost_attempts(partial(_item_mean, headline=headline, metric=metric), metric))
+            for metric in metrics
         ),
-        metrics=single,
-        variance=None if guided or environment.scoring.best_of else variance_components(attempts),
-        reliability=() if guided or environment.scoring.best_of else pass_rates(tried, head, with_lost_attempts),
-        macro=of_clusters,
-        aggregates=of_set,
+        variance=None
+        if guided or scoring.best_of
+        else variance_components([values_of_item for values_of_item in values if values_of_item]),
+        reliability=() if guided or scoring.best_of else pass_rates(items, headline, with_lost_attempts),
+        macro=_without_undefined(
+            (metric.name, with_lost_attempts(partial(_mean_of_clusters, headline=headline, metric=metric), metric))
+            for metric in (metrics if is_clustered else ())
+        ),
+        aggregates=_without_undefined(
+            (
+                aggregate.name,
+                with_lost_attempts(
+                    partial(_aggregate_estimate, headline=headline, aggregate=aggregate), *aggregate.metrics
+                ),
+            )
+            for aggregate in (() if guided else scoring.aggregates)
+        ),
         guided=guided,
         solved=None if guided else with_lost_attempts(share_solved),
         curves=curves,
-        replies=sum(row.turns for row in counted),
-        action_replies=judged.total(),
-        outcomes={outcome: count / judged.total() for outcome, count in sorted(judged.items())},
-        refusals_in_words=sum(row.refusals_in_words for row in counted),
-        input_tokens=_mean_of_known(row.input_tokens for row in counted),
-        output_tokens=_mean_of_known(row.output_tokens for row in counted),
-        cached_tokens=_mean_of_known(row.cached_tokens for row in counted),
-        seconds=_mean_of_known(row.seconds for row in counted),
-        cost=_mean_of_known(row.cost for row in counted),
+        replies=sum(row.turns for row in included),
+        action_replies=outcomes.total(),
+        outcomes={outcome: count / outcomes.total() for outcome, count in sorted(outcomes.items())},
+        refusals_in_words=sum(row.refusals_in_words for row in included),
+        input_tokens=_mean_of_known(row.input_tokens for row in included),
+        output_tokens=_mean_of_known(row.output_tokens for row in included),
+        cached_tokens=_mean_of_known(row.cached_tokens for row in included),
+        seconds=_mean_of_known(row.seconds for row in included),
+        cost=_mean_of_known(row.cost for row in included),
         solved_items=0 if guided else sum(any(row.end == End.SOLVED for row in item) for item in attempted.values()),
-        declared_levels=tuple(sorted({level for levels in designs for level in levels})),
+        declared_levels=tuple(
+            sorted({level for row in rows if not row.exclusion_reason for level in row.declared_levels})
+        ),
     )
 
 
-def metric_cluster_values(rows: Iterable[Row], metric_names: Collection[str]) -> dict[str, dict[Cluster, ClusterValue]]:
-    """Return the values of metrics in each cluster of one group, by the metric's name."""
-    items = group_by_item(rows)
-    if not items:
-        return {}
-    metrics = next(iter(items.values()))[0].group.environment.scoring.metrics
-    return {
-        metric.name: cluster_values(metric_values(items, metrics[0], metric))
-        for metric in metrics
-        if metric.name in metric_names
-    }
+def _without_undefined(means: Iterable[tuple[str, IntervalEstimate | None]]) -> dict[str, IntervalEstimate]:
+    """Return the means that are defined, by name."""
+    return {name: mean for name, mean in means if mean is not None}
 
 
-def _aggregate_estimate(
-    attempts_by_item: Mapping[ItemKey, Sequence[Row]], head: Metric, aggregate: Aggregate
-) -> IntervalEstimate | None:
-    """Return an aggregate with its interval, over the items at which all of its metrics are defined.
+def _item_mean(items: Items, headline: Metric, metric: Metric) -> IntervalEstimate | None:
+    """Return the mean over items of what a single attempt gives; None without a value."""
+    return metric_values(items, headline, metric).mean(metric.interval_bounds)
 
-    Returns:
-        None without such items. Attempts are chosen by the headline metric `head` (see `metric_values`).
+
+def _mean_of_clusters(items: Items, headline: Metric, metric: Metric) -> IntervalEstimate | None:
+    """Return the mean over clusters, all with the same weight; None without a value."""
+    return cluster_mean(cluster_values(metric_values(items, headline, metric)), metric.interval_bounds)
+
+
+def _aggregate_estimate(items: Items, headline: Metric, aggregate: Aggregate) -> IntervalEstimate | None:
+    """Return an aggregate with its interval, over the items at which all of its metrics are defined; None without any.
+
+    Attempts are chosen by the headline metric (see `metric_values`).
     """
-    columns = [metric_values(attempts_by_item, head, metric).values for metric in aggregate.metrics]
+    columns = [metric_values(items, headline, metric).values for metric in aggregate.metrics]
     # Sorted: sums of floats depend on the order, and the order of logs depends on which episode ended first.
-    keys = sorted(key for key in attempts_by_item if all(key in values for values in columns))
-    values = [[of_metric[key] for of_metric in columns] for key in keys]
+    keys = sorted(key for key in items if all(key in values for values in columns))
+    values = [[column[key] for column in columns] for key in keys]
     clusters = [key.cluster for key in keys]
     return jackknife_estimate(values, clusters, aggregate.of, aggregate.low, aggregate.high, aggregate.scale)
 

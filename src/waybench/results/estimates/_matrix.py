@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from waybench.core import AGENT, Json
-from waybench.results.estimates._estimates import Estimate, KnownEstimates, by_level, overall
+from waybench.results.estimates._estimates import Estimate, EstimateCache, by_level, overall
 from waybench.results.estimates._mean_scores import (
     CEILING,
     LevelCoverage,
@@ -31,8 +31,8 @@ SCALE = (
     "the ceiling (the oracle)."
 )
 NO_INTERVAL = "fewer than six items or clusters, or a family with one item or with equal scores alone"
-LONGEST_NAME = 30
-_GAP = 2
+_LONGEST_NAME = 30  # characters of a model's name in a table
+_GAP = 2  # characters between columns
 _FEW = "†"  # marks a score of too few items for an interval
 
 
@@ -149,7 +149,7 @@ class Matrix:
         ]
 
 
-def matrix(rows: Iterable[Row], cache: KnownEstimates | None = None) -> Matrix:
+def matrix(rows: Iterable[Row], cache: EstimateCache | None = None) -> Matrix:
     """Return the matrix of normalised scores, models by families.
 
     A cell is the mean of the normalised scores (`Estimate.rescaled`) of a family's tasks, and a row's mean is that of
@@ -234,8 +234,8 @@ def _family_score(
     notes: dict[str, None] = {}
     scores: dict[tuple[str, tuple[str, ...]], list[Score]] = {}
     for total, estimates, all_levels in results:
-        score, limits = _task_score(total, level_coverage(estimates, all_levels))
-        notes |= dict.fromkeys(limits)
+        score, task_notes = _task_score(total, level_coverage(estimates, all_levels))
+        notes |= dict.fromkeys(task_notes)
         if score:
             scores.setdefault((total.group.env, total.group.separate_by), []).append(score)
     if scores and len(scores) < n_tasks:
@@ -247,7 +247,7 @@ def _family_score(
         most=n_tasks,
         items=sum(total.items for total, _, _ in results),
         notes=tuple(notes),
-        why_none="" if scores else next(iter({why_no_score(total): None for total, _, _ in results})),
+        why_none="" if scores else why_no_score(results[0][0]),
         lost=sum(total.lost.lost for total, _, _ in results if total.lost),
     )
 
@@ -256,7 +256,7 @@ def _why_no_score(total: Estimate, rows: Sequence[Row]) -> str:
     """Return in a few words why a task has no normalised score."""
     if not total.items and total.lost:
         return f"no attempt has a result: n = 0 of {total.n_planned:,}"
-    if total.items and total.headline not in total.metrics:
+    if total.items and total.headline not in total.metrics:  # the metric is defined for no attempt
         return "no reply that counts"
     return why_not_normalized(group_by_item(rows))
 
@@ -265,16 +265,16 @@ def _task_score(total: Estimate, coverage: LevelCoverage) -> tuple[Score | None,
     """Return a task's normalised score, scaled by the share of levels that it ran, and notes on its limits."""
     if total.rescaled is None:
         return None, []
-    first, end = coverage.levels[0], coverage.levels[-1]
-    levels = f"level {first} only" if first == end else f"levels {first} to {end} only"
+    first, last = coverage.levels[0], coverage.levels[-1]
+    levels = f"level {first} only" if first == last else f"levels {first} to {last} only"
     score = percent_score(total.rescaled, total.counts, CEILING * coverage.share)
-    limits = [
+    notes = [
         HARDER if coverage.share < 1 else "",
         levels if coverage.is_partial else "",
         f"{BELOW_FLOOR}: counts as 0" if total.rescaled.is_below_floor else "",
         total.rescaled.origin_note,
     ]
-    return score, [limit for limit in limits if limit]
+    return score, [note for note in notes if note]
 
 
 def matrix_text(matrix: Matrix, max_width: int = 100) -> str:
@@ -287,37 +287,54 @@ def matrix_text(matrix: Matrix, max_width: int = 100) -> str:
         matrix: The matrix.
         max_width: Width of the terminal in characters; families that do not fit go on below.
     """
-    ranked = any(row.rank or row.lost for row in matrix.rows)
-    first = [["", "mean", *(["rank"] if ranked else [])], *(_leading_cells(row, ranked) for row in matrix.rows)]
-    notes = {note for row in matrix.rows for cell in row.cells.values() for note in cell.notes}
-    size = sum(max(map(len, column)) + _GAP for column in zip(*first, strict=True))
+    sentences = _sentences_below(matrix)
+    tables = _tables_of_width(matrix, max_width)
+    tables += [textwrap.fill(f"{'. '.join(sentences)}.", max_width)] if sentences else []
+    return "\n\n".join(tables)
+
+
+def _tables_of_width(matrix: Matrix, max_width: int) -> list[str]:
+    """Return the table of scores, split where the families do not fit side by side; the first part has the means."""
+    has_ranks = any(row.rank or row.lost for row in matrix.rows)
+    leading_lines = [
+        ["", "mean", *(["rank"] if has_ranks else [])],
+        *(_leading_cells(row, has_ranks) for row in matrix.rows),
+    ]
+    leading_width = sum(max(map(len, column)) + _GAP for column in zip(*leading_lines, strict=True))
     remaining = [_family_column(matrix, family) for family in matrix.families]
     tables: list[str] = []
     while True:
         block: list[list[str]] = []
-        room = max_width - size
+        room = max_width - leading_width
         while remaining and (not block or room >= _column_width(remaining[0]) + _GAP):
             room -= _column_width(remaining[0]) + _GAP
             block.append(remaining.pop(0))
-        tables.append(_aligned_table(first, block, [row.kind for row in matrix.rows]))
+        tables.append(_aligned_table(leading_lines, block, [row.kind for row in matrix.rows]))
         if not remaining:
-            break
-        first, size = [line[:1] for line in first], max(len(line[0]) for line in first)
+            return tables
+        leading_lines = [line[:1] for line in leading_lines]
+        leading_width = max(len(line[0]) for line in leading_lines)
+
+
+def _sentences_below(matrix: Matrix) -> list[str]:
+    """Return the sentences below the table, without full stops: what marks mean, and why numbers are missing."""
+    notes = {note for row in matrix.rows for cell in row.cells.values() for note in cell.notes}
     sentences = [f"* {'; '.join(sorted(notes))}"] if notes else []
     if unscored := _families_without_score(matrix):
         sentences.append(f"{NOTHING} no normalised score: {', '.join(unscored)}")
-    few: dict[str, dict[str, None]] = {}
+    titles_by_few_items: dict[str, dict[str, None]] = {}
     for family in matrix.families:
-        for cell in (row.cells.get(family) for row in matrix.rows):
+        for row in matrix.rows:
+            cell = row.cells.get(family)
             if cell and cell.score and (text := cell.score.few_items(solved=False)):
-                few.setdefault(text, {})[short_title(family)] = None
-    if few:
-        parts = [f"{text}: {', '.join(titles)}" for text, titles in few.items()]
+                titles_by_few_items.setdefault(text, {})[short_title(family)] = None
+    if titles_by_few_items:
+        parts = [f"{text}: {', '.join(titles)}" for text, titles in titles_by_few_items.items()]
         sentences.append(f"{_FEW} {'; '.join(parts)}")
     if any(row.mean and row.mean.interval is None for row in matrix.rows):
         sentences.append(f"No interval and no rank: {NO_INTERVAL}")
     lost = [
-        f"{one_line(row.model, LONGEST_NAME)} in {short_title(family)} {lost_text(cell.score.lost, show=score_text)}"
+        f"{one_line(row.model, _LONGEST_NAME)} in {short_title(family)} {lost_text(cell.score.lost, show=score_text)}"
         for row in matrix.rows
         for family, cell in row.cells.items()
         if cell.score and cell.score.lost
@@ -325,8 +342,7 @@ def matrix_text(matrix: Matrix, max_width: int = 100) -> str:
     sentences += matrix.order_notes
     if lost:
         sentences.append(f"{NO_RANK[0].upper()}{NO_RANK[1:]}: {'; '.join(lost)}")
-    tables += ["\n".join(textwrap.wrap(f"{'. '.join(sentences)}.", max_width))] if sentences else []
-    return "\n\n".join(tables)
+    return sentences
 
 
 def _families_without_score(matrix: Matrix) -> list[str]:
@@ -346,13 +362,16 @@ def short_title(family: Family) -> str:
 
 def _leading_cells(row: MatrixRow, has_ranks: bool) -> list[str]:
     """Return the first cells of a model's line: its name, its mean and, where there are ranks, its rank."""
-    rank = (NOTHING if row.why_no_rank else "") if row.rank is None else "–".join(dict.fromkeys(map(str, row.rank)))
-    name = row.model.removeprefix("waybench/") if row.kind == "reference" else row.model
-    return [
-        one_line(name, LONGEST_NAME),
-        _score_cell_text(row.mean, with_interval=True),
-        *([rank] if has_ranks else []),
-    ]
+    cells = [short_model_name(row.model, row.kind), _score_cell_text(row.mean, with_interval=True)]
+    if has_ranks:
+        no_rank = NOTHING if row.why_no_rank else ""
+        cells.append("–".join(dict.fromkeys(map(str, row.rank))) if row.rank else no_rank)
+    return cells
+
+
+def short_model_name(model: str, kind: str) -> str:
+    """Return a model's name for a table, a reference player's without "waybench/"."""
+    return one_line(model.removeprefix("waybench/") if kind == "reference" else model, _LONGEST_NAME)
 
 
 def _score_cell_text(score: Score | None, *, with_interval: bool = False) -> str:
@@ -399,15 +418,11 @@ def _aligned_table(
     """Return a table of names, means and family columns, whose headings may take several lines."""
     headings = [_heading_lines(column) for column in family_columns]
     height = max((len(heading) for heading in headings), default=1)
-    lines = [
-        [
-            *(leading_lines[0] if line == height - 1 else [""] * len(leading_lines[0])),
-            *(heading[line - height + len(heading)] if line >= height - len(heading) else "" for heading in headings),
-        ]
-        for line in range(height)
+    # Headings end at the last line of the table's head.
+    leading_columns = [[""] * (height - 1) + list(column) for column in zip(*leading_lines, strict=True)]
+    columns = [
+        [*([""] * (height - len(heading))), *heading, *column[1:]]
+        for heading, column in zip(headings, family_columns, strict=True)
     ]
-    lines += [
-        [*start, *(column[number] for column in family_columns)]
-        for number, start in enumerate(leading_lines[1:], start=1)
-    ]
+    lines = list(zip(*leading_columns, *columns, strict=True))
     return align_columns(lines, [*([""] * height), *kinds])

@@ -80,24 +80,20 @@ def headline_spec(env: Environment[Any, Any, Any], guided: bool) -> HeadlineSpec
 
 def headline_specs(env: Environment[Any, Any, Any], guided: bool) -> list[HeadlineSpec]:
     """Return the headlines of sets of episodes: `headline_spec` and, without a teacher, headline aggregates."""
-    of_sets = (
-        []
-        if guided
-        else [
-            HeadlineSpec(as_metric(aggregate), aggregate=aggregate.name)
-            for aggregate in env.scoring.aggregates
-            if aggregate.is_headline
-        ]
-    )
-    return [headline_spec(env, guided), *of_sets]
+    specs = [headline_spec(env, guided)]
+    if not guided:
+        headline_aggregates = (aggregate for aggregate in env.scoring.aggregates if aggregate.is_headline)
+        specs += [HeadlineSpec(as_metric(aggregate), aggregate=aggregate.name) for aggregate in headline_aggregates]
+    return specs
 
 
 def as_metric(summary: Series | Aggregate) -> Metric:
     """Return a series' mean over an episode, or an aggregate of one episode alone, as a metric."""
 
     def value_in_record(record: EpisodeRecord) -> float | None:
+        """Return the series' mean over its steps, or the aggregate of the episode's own metrics; None if undefined."""
         if isinstance(summary, Series):
-            numbers = summary.of(record)
+            numbers = summary.of(record)  # one for each step
             return fmean(numbers) if numbers else None
         values = [value for metric in summary.metrics if (value := metric.of(record)) is not None]
         return summary.of(values) if len(values) == len(summary.metrics) else None
@@ -118,15 +114,16 @@ def as_metric(summary: Series | Aggregate) -> Metric:
 
 
 def merit_key(estimates: Sequence[Estimate]) -> tuple[float, float]:
-    """Return a sort key of a group from its estimates by level; greater is better.
+    """Return a sort key of a group from its estimates by level, (levels, total); greater is better.
 
-    Levels that were not run add nothing: a ladder ends where nothing was reached. Where lower is better, the distance
-    from the worst possible value counts. Where there is no worst value, the number of levels comes first.
+    The total is the sum of the headlines. Levels that were not run add nothing: a ladder ends where nothing was
+    reached. Where lower is better, the distance from the worst possible value counts. Where there is no worst value,
+    the number of levels comes first; elsewhere it is 0.
     """
     total, levels = 0.0, 0.0
     for estimate in estimates:
-        measured = headline_spec(estimate.group.environment, estimate.guided)
-        metric, mean = measured.metric, measured.mean(estimate)
+        headline = headline_spec(estimate.group.environment, estimate.guided)
+        metric, mean = headline.metric, headline.mean(estimate)
         if mean is None:
             continue
         if metric.better != "lower":
@@ -139,7 +136,7 @@ def merit_key(estimates: Sequence[Estimate]) -> tuple[float, float]:
 
 
 def rank_by_merit(estimates: Iterable[Estimate]) -> dict[RunKey, dict[int, Estimate]]:
-    """Return the estimates by group and level: the best model first (`merit`), and embedded players after all models.
+    """Return the estimates by group and level, the best model first (`merit_key`), embedded players after all models.
 
     Groups of one model follow each other, in the order of their settings; the best of them stands for the model. Those
     with a teacher come after those without, for they are judged by another number (`headline_spec`). A group that
@@ -152,13 +149,14 @@ def rank_by_merit(estimates: Iterable[Estimate]) -> dict[RunKey, dict[int, Estim
             by_group.setdefault(estimate.group, {})[estimate.level] = estimate
 
     def player_key(group: RunKey) -> tuple[bool, bool, str]:
+        """Return what the groups of one model have in common: whether it is embedded, has a teacher, and its name."""
         return group.embedded, any(cell.guided for cell in by_group[group].values()), group.model
 
-    best: dict[tuple[bool, bool, str], tuple[bool, float, float]] = {}
+    best_order: dict[tuple[bool, bool, str], tuple[bool, float, float]] = {}
     for group, cells in by_group.items():
         levels, total = merit_key(list(cells.values()))
         order = any(cell.lost for cell in cells.values()), -levels, -total
-        best[player_key(group)] = min(best.get(player_key(group), order), order)
+        best_order[player_key(group)] = min(best_order.get(player_key(group), order), order)
 
     names = setting_names(by_group)
 
@@ -166,7 +164,7 @@ def rank_by_merit(estimates: Iterable[Estimate]) -> dict[RunKey, dict[int, Estim
         group: RunKey,
     ) -> tuple[bool, bool, tuple[bool, float, float], str, tuple[tuple[int, float, str], ...]]:
         embedded, guided, model = player_key(group)
-        return embedded, guided, best[player_key(group)], model, settings_sort_key(group, names)
+        return embedded, guided, best_order[player_key(group)], model, settings_sort_key(group, names)
 
     return {group: dict(sorted(by_group[group].items())) for group in sorted(by_group, key=group_sort_key)}
 
@@ -175,58 +173,61 @@ def score_tables_text(estimates: Iterable[Estimate], max_width: int = 100, *, to
     """Return the scores as tables of plain text, one for each environment, and one more with a teacher.
 
     Each value of an option whose scores are not comparable (`Option.separate_tables`) has a table of its own, and so
-    has each aggregate, after its environment's table. A table's first cell says what is in it where that is no score
-    of which more is better. Rows are models, the embedded players after a line; columns are levels; a cell is the mean
+    has each aggregate, after its environment's table. A table's first cell names the number where that is no score of
+    which more is better. Rows are models, the embedded players after a line; columns are levels; a cell is the mean
     over items of the best attempt, with a teacher the mean of the first series over its steps, or the aggregate. A
-    blank cell was not run; "n/a" could not be had for infrastructure errors; "–" is not defined for any attempt, as a
-    last line says; "*" marks a cell that lacks the results of some attempts; last lines say how many, and what it would
-    be if they had all failed or succeeded. Lines above those say what players without a model come to on the same
-    items, where that is known, and where an interval takes more items.
+    blank cell was not run; "n/a" has only infrastructure errors; "–" is not defined for any attempt, as a last line
+    says; "*" marks a cell that lacks the results of some attempts; last lines say how many, and what the cell would be
+    if they had all failed or succeeded. Lines above those give the scores of players without a model on the same items,
+    where they are known, and say where an interval takes more items.
 
     Args:
         estimates: The estimates by level.
         max_width: Characters in a line of a table; a wider one goes on below, with the models' names again.
-        totals: Those over all levels, for the last column of environments whose sets hold several levels at once.
+        totals: The estimates over all levels, for the last column of environments whose sets hold several levels.
     """
     tables: list[str] = []
-    between: list[str] = []
-    few: list[str] = []
-    starred: list[str] = []
-    undefined = False
-    over_all = {total.group: total for total in totals}
-    tabled = group_by(estimates, lambda estimate: (estimate.group.env, estimate.group.separate_by, estimate.guided))
-    for (env_id, apart, guided), of_table in sorted(tabled.items(), key=lambda table: table[0]):
+    reference_notes: list[str] = []
+    few_notes: list[str] = []
+    lost_notes: list[str] = []
+    has_undefined = False
+    total_of_group = {total.group: total for total in totals}
+    by_table = group_by(estimates, lambda estimate: (estimate.group.env, estimate.group.separate_by, estimate.guided))
+    for (env_id, separate_by, guided), of_table in sorted(by_table.items(), key=lambda table: table[0]):
         env, groups = registry.load(env_id), rank_by_merit(of_table)
         levels, names = sorted({estimate.level for estimate in of_table if estimate.level is not None}), labels(groups)
-        pooled = env.items.pooled and len(levels) > 1 and over_all.keys() >= groups.keys()
-        for measured in headline_specs(env, guided):
-            title, marks = _table_title(env, measured, apart), [""]
-            lines = [[title, *map(str, levels), *(["all"] if pooled else [])]]
+        has_totals = env.items.pooled and len(levels) > 1 and total_of_group.keys() >= groups.keys()
+        for headline in headline_specs(env, guided):
+            title, kinds = _table_title(env, headline, separate_by), [""]
+            lines = [[title, *map(str, levels), *(["all"] if has_totals else [])]]
             for group, cells in groups.items():
-                total = [over_all[group]] if pooled else []
-                row = [_level_cell_text(cell, measured) for cell in (*map(cells.get, levels), *total)]
-                lines.append([names[group], *row])
-                marks.append("embedded" if group.embedded else "person" if is_human(group.model) else "model")
-                between += [_reference_note(title, cell, measured) for cell in cells.values()]
-                few += [too_few_note(measured.mean(cell), measured.metric) for cell in cells.values()]
+                total = [total_of_group[group]] if has_totals else []
+                texts = [_level_cell_text(cell, headline) for cell in (*map(cells.get, levels), *total)]
+                lines.append([names[group], *texts])
+                kinds.append("embedded" if group.embedded else "person" if is_human(group.model) else "model")
+                reference_notes += [_reference_note(title, cell, headline) for cell in cells.values()]
+                few_notes += [too_few_note(headline.mean(cell), headline.metric) for cell in cells.values()]
                 for cell in (*cells.values(), *total):
-                    if lost := lost_text(measured.lost_attempts(cell), measured.metric):
-                        starred.append(f"  {names[group]}, {'all' if cell.level is None else cell.level}: {lost}")
-                undefined |= any(cell.startswith(NOTHING) for cell in row)
-            tables += [align_columns(block, marks) for block in _column_blocks(lines, max_width)]
-    notes = ["\n".join(dict.fromkeys(filter(None, lines))) for lines in (between, few)]
-    notes += ["\n".join(dict.fromkeys([_STAR, *starred]))] * bool(starred) + [UNDEFINED] * undefined
+                    if lost := lost_text(headline.lost_attempts(cell), headline.metric):
+                        lost_notes.append(f"  {names[group]}, {'all' if cell.level is None else cell.level}: {lost}")
+                has_undefined |= any(text.startswith(NOTHING) for text in texts)
+            tables += [align_columns(block, kinds) for block in _column_blocks(lines, max_width)]
+    notes = ["\n".join(dict.fromkeys(filter(None, lines))) for lines in (reference_notes, few_notes)]
+    if lost_notes:
+        notes.append("\n".join(dict.fromkeys([_STAR, *lost_notes])))
+    if has_undefined:
+        notes.append(UNDEFINED)
     return "\n\n".join([*tables, *filter(None, notes)])
 
 
 def _table_title(env: Environment[Any, Any, Any], headline: HeadlineSpec, separate_by: Sequence[str]) -> str:
-    """Return the first cell of a table: the environment, its separate options and, unless usual, the headline."""
+    """Return the first cell of a table: environment, separate options and, unless more is better, the headline."""
     name = ", ".join((env.title, *separate_by))
     description = ", ".join(part for part in (headline.metric.title, better_text(headline.metric)) if part)
     if headline.series:
         return f"{name}, with a teacher: {description}"
-    plain = headline.metric.better == "higher" and not headline.aggregate
-    return name if plain else f"{name}: {description}"
+    needs_no_name = headline.metric.better == "higher" and not headline.aggregate
+    return name if needs_no_name else f"{name}: {description}"
 
 
 def _level_cell_text(estimate: Estimate | None, headline: HeadlineSpec) -> str:
@@ -252,16 +253,16 @@ def _reference_note(title: str, estimate: Estimate, headline: HeadlineSpec) -> s
 
 
 def _column_blocks(lines: Sequence[Sequence[str]], max_width: int) -> Iterator[list[list[str]]]:
-    """Yield a table's columns in blocks that fit a width, each with the first column and at least another one."""
+    """Yield the lines of a table in blocks of columns that fit a width, each with the first column and others."""
     if any("*" in cell for line in lines for cell in line[1:]):  # room for a star in every cell aligns the numbers
         lines = [[line[0], *(cell if cell.endswith("*") else f"{cell} " for cell in line[1:])] for line in lines]
     first, *others = zip(*lines, strict=True)
-    block, size = [first], max(map(text_width, first))
+    block, width = [first], max(map(text_width, first))
     for column in others:
-        more = 2 + max(map(text_width, column))
-        if len(block) > 1 and size + more > max_width:
+        column_width = 2 + max(map(text_width, column))  # `align_columns` has two blanks between columns
+        if len(block) > 1 and width + column_width > max_width:
             yield [list(line) for line in zip(*block, strict=True)]
-            block, size = [first], max(map(text_width, first))
+            block, width = [first], max(map(text_width, first))
         block.append(column)
-        size += more
+        width += column_width
     yield [list(line) for line in zip(*block, strict=True)]

@@ -9,9 +9,9 @@ import numpy as np
 
 from waybench.core import Json, UsageError
 from waybench.results.estimates._estimates import Estimate, overall
-from waybench.results.estimates._matrix import LONGEST_NAME, Matrix, matrix, short_title
+from waybench.results.estimates._matrix import Matrix, matrix, short_model_name, short_title
 from waybench.results.estimates._mean_scores import Score, score_text
-from waybench.results.formatting import NO_RANK, align_columns, lost_text, one_line
+from waybench.results.formatting import NO_RANK, align_columns, lost_text
 from waybench.results.results import Family, ItemKey, Row, RunKey, family_of, group_by, group_by_item, without_searches
 from waybench.results.results._rows import headline_values
 from waybench.results.stats import Array
@@ -35,8 +35,8 @@ class ProfileCell:
         measured: The normalised score of the runs, in per cent (see `Matrix`); None where the model was not run.
         predicted: The normalised score that a run on the family's items is expected to have, in per cent, with its
             90 % interval; None where a score was measured.
-        if_weak: The same, if the model is one standard deviation of deviations worse there than its general ability
-            says, as where it was not run on the family because of its results.
+        if_weak: The predicted score of a model that is one standard deviation (of `deviation`) worse in the family than
+            its general ability says, as where it was not run on the family because of its results.
         deviation: How much better the model is in this family than its general ability says, in standard deviations
             of models, with its 90 % interval; None where nothing was measured.
         items: Number of items in the score.
@@ -111,10 +111,10 @@ class Profiles:
 
 
 class _Item(NamedTuple):
-    """An item of a task: the environment with the settings that keep it apart, and the item's key there."""
+    """An item of a task: the environment with the options that separate its tables, and the item's key there."""
 
     env: str
-    apart: tuple[str, ...]
+    separate_by: tuple[str, ...]
     key: ItemKey
 
 
@@ -148,8 +148,8 @@ def model_profiles(all_rows: Iterable[Row], *, include_references: bool = False)
     rows = without_searches(all_rows)
     scores = matrix(rows)
     data = joint_data(rows, include_references=include_references)
-    others = not include_references and any(row.kind == "reference" for row in scores.rows)
-    hint = "; --references adds the embedded players" if others else ""
+    has_references = not include_references and any(row.kind == "reference" for row in scores.rows)
+    hint = "; --references adds the embedded players" if has_references else ""
     if len(data.models) < FEWEST_MODELS:
         raise UsageError(
             f"a profile needs at least {FEWEST_MODELS} models with normalised scores, not {len(data.models)}{hint}"
@@ -197,37 +197,48 @@ def _family_results(
     shares: Array = np.array(
         [[np.mean(shares_by_item[item].get(model, [np.nan])) for model in models] for item in items], dtype=np.float64
     )
-    tasks = list(dict.fromkeys((item.env, item.apart) for item in items))
-    of_task = np.array([tasks.index((item.env, item.apart)) for item in items])
-    at: Array = np.array([levels[item] for item in items], dtype=np.float64)
-    columns = [(of_task == task).astype(np.float64) for task in range(1, len(tasks))]
+    tasks = list(dict.fromkeys((item.env, item.separate_by) for item in items))
+    task_of_item = np.array([tasks.index((item.env, item.separate_by)) for item in items])
+    log_levels: Array = np.array([levels[item] for item in items], dtype=np.float64)
+    # Covariates: an indicator of each task but the first, and the standardised level within each task.
+    columns = [(task_of_item == task).astype(np.float64) for task in range(1, len(tasks))]
     for task in range(len(tasks)):
-        within = of_task == task
-        spread = float(np.nanstd(at[within])) if not np.isnan(at[within]).all() else 0.0
+        is_of_task = task_of_item == task
+        task_levels = log_levels[is_of_task]
+        spread = float(np.nanstd(task_levels)) if not np.isnan(task_levels).all() else 0.0
         if spread > 0:
-            columns.append(np.where(within, np.nan_to_num((at - np.nanmean(at[within])) / spread), 0.0))
-    design = np.column_stack(columns) if columns else np.zeros((len(items), 0))
-    sizes = np.bincount(of_task)[of_task]
-    return FamilyResults(shares, design, 1 / (len(tasks) * sizes))
+            standardised = np.nan_to_num((log_levels - np.nanmean(task_levels)) / spread)
+            columns.append(np.where(is_of_task, standardised, 0.0))
+    covariates = np.column_stack(columns) if columns else np.zeros((len(items), 0))
+    n_items = np.bincount(task_of_item)[task_of_item]
+    return FamilyResults(shares, covariates, 1 / (len(tasks) * n_items))  # each task has the same weight
 
 
 def _profiles_from_abilities(data: JointData, scores: Matrix, abilities: Abilities) -> Profiles:
     """Return the profiles from fitted abilities and the matrix of measured scores."""
-    measured = {row.model: row for row in scores.rows}
+    matrix_rows = {row.model: row for row in scores.rows}
     rows: list[Profile] = []
     for column, model in enumerate(data.models):
+        matrix_row = matrix_rows[model]
         cells: dict[Family, ProfileCell] = {}
         for index, family in enumerate(data.families):
-            was_run = bool((~np.isnan(data.results[index].shares[:, column])).any())
-            cell, weak = measured[model].cells.get(family), abilities.weak_scores[column][index]
-            cells[family] = ProfileCell(
-                measured=cell.score if was_run and cell else None,
-                predicted=None if was_run else _in_percent(abilities.scores[column][index]),
-                if_weak=None if weak is None else _in_percent(weak),
-                deviation=abilities.deviations[column][index] if was_run else None,
-                items=len(data.results[index].shares) if not was_run else cell.items if cell else 0,
-            )
-        matrix_row = measured[model]
+            shares = data.results[index].shares
+            weak = abilities.weak_scores[column][index]
+            if_weak = None if weak is None else _in_percent(weak)
+            if np.isnan(shares[:, column]).all():
+                predicted = _in_percent(abilities.scores[column][index])
+                cells[family] = ProfileCell(
+                    measured=None, predicted=predicted, if_weak=if_weak, deviation=None, items=len(shares)
+                )
+            else:
+                cell = matrix_row.cells.get(family)
+                cells[family] = ProfileCell(
+                    measured=cell.score if cell else None,
+                    predicted=None,
+                    if_weak=if_weak,
+                    deviation=abilities.deviations[column][index],
+                    items=cell.items if cell else 0,
+                )
         general = abilities.general[column]
         rows.append(Profile(model=model, kind=matrix_row.kind, general=general, cells=cells, lost=matrix_row.lost))
     return Profiles(
@@ -239,6 +250,7 @@ def _profiles_from_abilities(data: JointData, scores: Matrix, abilities: Abiliti
 
 
 def _in_percent(interval: Interval) -> Interval:
+    """Return an interval of shares in per cent."""
     return Interval(*(100 * end for end in interval))
 
 
@@ -251,40 +263,20 @@ def profiles_text(profiles: Profiles, max_width: int = 100) -> str:
         profiles: The profiles.
         max_width: Width of the terminal in characters.
     """
-    parts = [
+    sections = [
         *_ability_tables(profiles, max_width),
-        *("\n".join(textwrap.wrap(text, max_width)) for text in _explanation_sentences(profiles)),
+        *(textwrap.fill(text, max_width) for text in _explanation_sentences(profiles)),
     ]
-    predicted: list[list[str]] = []
-    for profile, family, cell in ((row, *pair) for row in profiles.rows for pair in row.cells.items()):
-        if cell.predicted and cell.if_weak:
-            predicted.append(
-                [
-                    _model_name(profile),
-                    short_title(family),
-                    f"[{score_text(cell.predicted.value)}]",
-                    _interval_ends_text(cell.predicted),
-                ]
-            )
-            predicted.append(["", "if weak there", score_text(cell.if_weak.value), _interval_ends_text(cell.if_weak)])
-    if predicted:
+    if predictions := _prediction_lines(profiles):
         heading = "Predicted, not measured (90 % interval for a run on the items that other models ran):"
-        parts.append("\n".join([*textwrap.wrap(heading, max_width), align_columns(predicted, [""] * len(predicted))]))
-        parts.append("\n".join(textwrap.wrap(MISSING, max_width)))
-    lost: list[str] = []
-    for row in profiles.rows:
-        scores = [(family, cell.measured) for family, cell in row.cells.items() if cell.measured and cell.measured.lost]
-        for family, score in scores:
-            text = f"{short_title(family)} {score_text(score.value)} ({lost_text(score.lost, show=score_text)})"
-            lost.append(f"{_model_name(row)}: {text}")
-        if row.lost and not scores:
-            lost.append(f"{_model_name(row)}: {row.lost:,} in families without a score")
-    if lost:
+        table = align_columns(predictions, [""] * len(predictions))
+        sections += [f"{textwrap.fill(heading, max_width)}\n{table}", textwrap.fill(MISSING, max_width)]
+    if lost_notes := _lost_notes(profiles):
         heading = (
             f"* {NO_RANK}, which ability and score leave out. In brackets: the score if they were failures, and if "
             "they were solved."
         )
-        parts.append("\n".join([*textwrap.wrap(heading, max_width), *lost]))
+        sections.append("\n".join([textwrap.fill(heading, max_width), *lost_notes]))
     strengths = [
         [_model_name(row), short_title(family), _signed_interval_text(cell.deviation)]
         for row in profiles.rows
@@ -293,13 +285,38 @@ def profiles_text(profiles: Profiles, max_width: int = 100) -> str:
     ]
     if strengths:
         heading = "Better or worse in a family than the general ability says (90 % interval excludes 0):"
-        parts.append("\n".join([*textwrap.wrap(heading, max_width), align_columns(strengths)]))
-    return "\n\n".join(parts)
+        sections.append(f"{textwrap.fill(heading, max_width)}\n{align_columns(strengths)}")
+    return "\n\n".join(sections)
+
+
+def _prediction_lines(profiles: Profiles) -> list[list[str]]:
+    """Return the cells of the table of predicted scores: two lines for each, the second if the model is weak there."""
+    lines: list[list[str]] = []
+    for row in profiles.rows:
+        for family, cell in row.cells.items():
+            if cell.predicted and cell.if_weak:
+                score, weak_score = score_text(cell.predicted.value), score_text(cell.if_weak.value)
+                lines.append([_model_name(row), short_title(family), f"[{score}]", _interval_ends_text(cell.predicted)])
+                lines.append(["", "if weak there", weak_score, _interval_ends_text(cell.if_weak)])
+    return lines
+
+
+def _lost_notes(profiles: Profiles) -> list[str]:
+    """Return a line for each score without the results of some attempts, and for models whose families have none."""
+    lines: list[str] = []
+    for row in profiles.rows:
+        scores = [(family, cell.measured) for family, cell in row.cells.items() if cell.measured and cell.measured.lost]
+        for family, score in scores:
+            text = f"{short_title(family)} {score_text(score.value)} ({lost_text(score.lost, show=score_text)})"
+            lines.append(f"{_model_name(row)}: {text}")
+        if row.lost and not scores:
+            lines.append(f"{_model_name(row)}: {row.lost:,} in families without a score")
+    return lines
 
 
 def _ability_tables(profiles: Profiles, max_width: int) -> list[str]:
     """Return the table of abilities and scores, split where the families do not fit side by side."""
-    first = [
+    leading_lines = [
         ["", "general ability"],
         *([_model_name(row), _signed_interval_text(row.general)] for row in profiles.rows),
     ]
@@ -307,12 +324,12 @@ def _ability_tables(profiles: Profiles, max_width: int) -> list[str]:
     block: list[list[str]] = []
     for family in profiles.families:
         column = [short_title(family), *(_score_cell_text(row.cells[family]) for row in profiles.rows)]
-        table = _aligned_table(first, [*block, column])
+        table = _aligned_table(leading_lines, [*block, column])
         if block and max(map(len, table.splitlines())) > max_width:
-            tables.append(_aligned_table(first, block))
-            first, block = [line[:1] for line in first], []
+            tables.append(_aligned_table(leading_lines, block))
+            leading_lines, block = [line[:1] for line in leading_lines], []  # names only, in further tables
         block.append(column)
-    return [*tables, _aligned_table(first, block)]
+    return [*tables, _aligned_table(leading_lines, block)]
 
 
 def _aligned_table(leading_lines: list[list[str]], columns: list[list[str]]) -> str:
@@ -324,8 +341,7 @@ def _aligned_table(leading_lines: list[list[str]], columns: list[list[str]]) -> 
 
 def _model_name(profile: Profile) -> str:
     """Return a profile's model name for a table, with a star if attempts are lost."""
-    name = profile.model.removeprefix("waybench/") if profile.kind == "reference" else profile.model
-    return one_line(name, LONGEST_NAME) + ("*" if profile.lost else "")
+    return short_model_name(profile.model, profile.kind) + ("*" if profile.lost else "")
 
 
 def _score_cell_text(cell: ProfileCell) -> str:
@@ -342,21 +358,21 @@ def _interval_ends_text(interval: Interval) -> str:
 
 def _signed_interval_text(interval: Interval) -> str:
     """Return an estimate with its interval, all with signs: "+0.4 (−0.1 to +0.9)"."""
-    ends = [f"{end:+.1f}".replace("-", "−") for end in interval]
-    return f"{ends[0]} ({ends[1]} to {ends[2]})"
+    value, low, high = (f"{number:+.1f}".replace("-", "−") for number in interval)
+    return f"{value} ({low} to {high})"
 
 
 def _explanation_sentences(profiles: Profiles) -> list[str]:
     """Return the sentences below a profile: the meaning of its numbers, and the families left out."""
-    shared, count = profiles.shared, len(profiles.rows)
+    shared, n_models = profiles.shared, len(profiles.rows)
     texts = [
         "Scores are normalised (0 floor, 100 ceiling). General ability: 0 is the average of models, 1 is one standard "
         "deviation above, with a 90 % interval. It explains "
         f"{100 * shared.value:.0f} % ({100 * shared.low:.0f} to {100 * shared.high:.0f}) of the differences between "
         "models within a family. Scores in square brackets are predictions and in no mean."
     ]
-    if count < _FEW:
-        texts.append(f"With {count} models, predictions are wide: the model knows little about what families share.")
+    if n_models < _FEW:
+        texts.append(f"With {n_models} models, predictions are wide: the model knows little about what families share.")
     if profiles.left_out:
         names = ", ".join(short_title(family) for family in profiles.left_out)
         texts.append(f"Without a normalised score, and therefore left out: {names}.")

@@ -43,22 +43,30 @@ def run_score(rows: Sequence[Row], bounds: Sequence[Range]) -> RunScore:
         rows: The rows of the run, in order, with the references that are known (`ReferenceLookup`).
         bounds: Of each row, the least and the greatest value of its headline metric (`Scoring.headline_bounds`).
     """
-    kept = exclude(rows)
-    of_items = {(row.group, item_key(row)): ends for row, ends in zip(kept, bounds, strict=True)}
-    groups = group_by(kept, lambda row: row.group)
-    estimates = overall(kept)
-    pairs = [(one, _setting_score(one, groups[one.group], of_items)) for one in estimates]
-    rescaled = any(score is not None and is_rescaled for _, (score, is_rescaled) in pairs)
-    known = [(one, score) for one, (score, is_rescaled) in pairs if score and (is_rescaled or not rescaled)]
-    by_environment = group_by(known, lambda pair: (pair[0].group.env, pair[0].group.separate_by)).values()
-    means = [mean for part in by_environment if (mean := _mean_of_scores([score for _, score in part]))]
+    marked_rows = exclude(rows)
+    bounds_by_item = {(row.group, item_key(row)): ends for row, ends in zip(marked_rows, bounds, strict=True)}
+    by_group = group_by(marked_rows, lambda row: row.group)
+    estimates = overall(marked_rows)
+    results = [
+        (estimate.group, *_setting_score(estimate, by_group[estimate.group], bounds_by_item)) for estimate in estimates
+    ]
+    has_rescaled = any(score is not None and is_rescaled for _, score, is_rescaled in results)
+    # A raw mean is on another scale than scores from 0 to 100.
+    scores = [(group, score) for group, score, is_rescaled in results if score and (is_rescaled or not has_rescaled)]
+    by_environment = group_by(scores, lambda pair: (pair[0].env, pair[0].separate_by)).values()
+    means = [mean for pairs in by_environment if (mean := _mean_of_scores([score for _, score in pairs]))]
     return RunScore(
-        _mean_of_scores(means), sum(one.attempts for one in estimates), sum(one.n_planned for one in estimates)
+        _mean_of_scores(means),
+        sum(estimate.attempts for estimate in estimates),
+        sum(estimate.n_planned for estimate in estimates),
     )
 
 
 def _mean_of_scores(scores: Sequence[Score]) -> Score | None:
-    """Return the mean of scores, without an interval where one has no cells; None without scores."""
+    """Return the mean of scores; None without scores.
+
+    Without an interval if one of several scores lacks the cells (values by cluster) from which the mean's comes.
+    """
     if len(scores) < 2:
         return scores[0] if scores else None
     if all(score.cells for score in scores):
@@ -67,17 +75,17 @@ def _mean_of_scores(scores: Sequence[Score]) -> Score | None:
 
 
 def _setting_score(estimate: Estimate, rows: Sequence[Row], bounds: _Bounds) -> tuple[Score | None, bool]:
-    """Return the score of one environment with one setting, and whether its scale is 0 to 100."""
-    is_chosen = any(row.adaptive for row in rows)
-    if estimate.rescaled is not None and not is_chosen:
+    """Return the score of one environment with one setting, None without a value, and whether its scale is 0 to 100."""
+    is_adaptive = any(row.adaptive for row in rows)
+    if estimate.rescaled is not None and not is_adaptive:
         return percent_score(estimate.rescaled, estimate.counts), True
     environment = estimate.group.environment
-    measured = headline_spec(environment, estimate.guided)
+    headline = headline_spec(environment, estimate.guided)
     items = group_by_item(rows)
-    if measured.series:
-        pairs = [(row.cluster, measured.value(row)) for of_item in items.values() for row in of_item]
-        ends = estimate.ranges[measured.series]
-        values = [_Value(cluster, value, 1.0, ends) for cluster, value in pairs if value is not None]
+    if headline.series:
+        pairs = [(row.cluster, headline.value(row)) for attempts in items.values() for row in attempts]
+        series_bounds = estimate.ranges[headline.series]
+        values = [_Value(cluster, value, 1.0, series_bounds) for cluster, value in pairs if value is not None]
     else:
         of_items = headline_values(items, environment.scoring.metrics[0])
         sizes = of_items.sizes or [1.0] * len(of_items.values)
@@ -85,15 +93,15 @@ def _setting_score(estimate: Estimate, rows: Sequence[Row], bounds: _Bounds) -> 
             _Value(key.cluster, value, size, bounds[estimate.group, key])
             for (key, value), size in zip(of_items.values.items(), sizes, strict=True)
         ]
-    is_rescaled = all(low is not None and high is not None and low < high for _, _, _, (low, high) in values)
-    cell = _cell_of_values(measured.metric, values, is_rescaled) if values else None
-    if cell is None:
+    if not values:
         return None, False
+    is_rescaled = all(low is not None and high is not None and low < high for _, _, _, (low, high) in values)
+    cell = _cell_of_values(headline.metric, values, is_rescaled)
     mean = cell.mean()
     lost = estimate.lost
     if lost is not None and is_rescaled:
-        lost = _rescale_lost_attempts(lost, measured.metric, {value.bounds for value in values})
-    if is_chosen or any(row.is_streamed for row in rows):
+        lost = _rescale_lost_attempts(lost, headline.metric, {value.bounds for value in values})
+    if is_adaptive or any(row.is_streamed for row in rows):  # the number of items depends on results: no interval
         return Score(value=mean.value, low=None, high=None, lost=lost), is_rescaled
     cells = ((cell, 1.0),)
     return Score(
@@ -115,7 +123,7 @@ def _cell_of_values(metric: Metric, values: Sequence[_Value], is_rescaled: bool)
     clusters, sizes = [value.cluster for value in values], [value.size for value in values]
     if not is_rescaled:
         return Cell.from_values([value.value for value in values], clusters, *metric.interval_bounds, sizes)
-    shares = [one.size * metric.normalized_value(one.value / one.size, one.bounds) for one in values]
+    shares = [item.size * metric.normalized_value(item.value / item.size, item.bounds) for item in values]
     return Cell.from_values(shares, clusters, 0.0, None if metric.far_bounds else 1.0, sizes).scaled(CEILING)
 
 

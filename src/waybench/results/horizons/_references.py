@@ -11,7 +11,7 @@ from waybench._package_data import read_text
 from waybench.core import OPTION_AXES, Axis
 from waybench.envs import registry
 from waybench.results.results import GroupResult, Row, RunKey
-from waybench.results.stats._fit import BELOW, BEYOND, NEVER
+from waybench.results.stats._fit import BELOW, BEYOND, NEVER_REACHED
 from waybench.results.stats._horizon_ratios import HorizonRatio
 
 FILE = "reference_horizons.json"
@@ -70,7 +70,7 @@ class ReferenceHorizon:
         """The difficulty above which another horizon counts as larger; infinite for one above the hardest level."""
         if self.value is not None:
             return self.value
-        return self.easiest if self.side in (BELOW, NEVER) else inf
+        return self.easiest if self.side in (BELOW, NEVER_REACHED) else inf
 
 
 def reference_horizons(group: RunKey, axis: str, share: float) -> tuple[ReferenceHorizon, ...]:

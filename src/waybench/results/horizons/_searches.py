@@ -19,7 +19,7 @@ from waybench.results.results._rows import search_range
 from waybench.results.stats import Seeker, StoppingRule, Trial
 from waybench.results.stats._adaptive import STOPS
 from waybench.results.stats._curves import CurvePrior
-from waybench.results.stats._fit import MAYBE, NEVER
+from waybench.results.stats._fit import MAYBE_UNREACHED, NEVER_REACHED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +85,8 @@ class SearchResult:
                 f"{least})"
             )
         most = difficulty_text(min(self.high, self.hardest))
-        if self.side in (MAYBE, NEVER):
-            ends = "" if self.side == NEVER else f" ({title}, 90 % interval at most {most})"
+        if self.side in (MAYBE_UNREACHED, NEVER_REACHED):
+            ends = "" if self.side == NEVER_REACHED else f" ({title}, 90 % interval at most {most})"
             return f"{horizon}: {not_reached_text(self.side, self.goal.share)}{ends}"
         if self.stop == "below" or self.value < self.easiest:
             return (

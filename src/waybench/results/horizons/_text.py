@@ -27,7 +27,7 @@ from waybench.results.results import (
     setting_names,
     settings_sort_key,
 )
-from waybench.results.stats._fit import BELOW, BEYOND, HORIZON_CONFIDENCE, MAYBE, NEVER
+from waybench.results.stats._fit import BELOW, BEYOND, HORIZON_CONFIDENCE, MAYBE_UNREACHED, NEVER_REACHED
 from waybench.results.stats._horizon_ratios import HorizonRatio, horizon_ratio
 from waybench.results.stats._intervals import holm_adjusted, t_interval
 
@@ -140,14 +140,14 @@ def horizon_context(horizon: Horizon) -> str:
 
 def plateau_text(horizons: Iterable[Horizon]) -> str:
     """Return why horizons have no value, where success may level off below their share; "" otherwise."""
-    texts = {MAYBE: _PLATEAU_EXPLAINED, NEVER: _NEVER_EXPLAINED}
+    texts = {MAYBE_UNREACHED: _PLATEAU_EXPLAINED, NEVER_REACHED: _NEVER_EXPLAINED}
     cases = sorted({(horizon.share, horizon.side) for horizon in horizons if horizon.side in texts})
     return " ".join(texts[side].format(share=_percent_text(share)) for share, side in cases)
 
 
 def not_reached_text(side: str, share: float | None = None) -> str:
     """Return that a share is not, or may not be, reached at any level (`side`); "" if it is reached."""
-    return {MAYBE: _PLATEAU, NEVER: _NEVER}.get(side, "").format(
+    return {MAYBE_UNREACHED: _PLATEAU, NEVER_REACHED: _NEVER}.get(side, "").format(
         share="the share" if share is None else _percent_text(share)
     )
 
@@ -197,9 +197,9 @@ def horizon_parts(horizon: Horizon) -> HorizonText:
         return HorizonText(value, lost_horizon_text(horizon.lost), mark)
     if horizon.side == BEYOND:
         return HorizonText(value, f"at least {low}" if low else fallback, mark)
-    if horizon.side in (BELOW, MAYBE):
+    if horizon.side in (BELOW, MAYBE_UNREACHED):
         return HorizonText(value, f"at most {high}" if high else fallback, mark)
-    if horizon.side == NEVER:
+    if horizon.side == NEVER_REACHED:
         return HorizonText(value, "", mark)
     ends = (
         f"{low} to {high}"

@@ -33,7 +33,7 @@ from waybench.results.logs._inspect import KEY, Log, logs_by_run, print_problem
 
 SCALARS = (str, int, float, bool, type(None))
 SERVER = "server"  # the setting that names the server, where the user chose one
-_NAMES_TASK = "game"  # the parameter with which a file of the catalogue names a task
+_TASK_PARAMETER = "game"  # of a task of Inspect's catalogue: names the task of waybench that it runs
 _ROLE = "role."  # what the names of settings that say who had another role begin with
 # Settings of Inspect's that decide how requests are sent, not what they say.
 _TRANSPORT = {
@@ -47,7 +47,7 @@ _FLAGS = ("temperature", "max_tokens", "reasoning_effort", "seed")  # of `wayben
 _LIMITS = ("token_limit", "token_limit_type", "message_limit", "turn_limit", "cost_limit")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _MOST_ATTEMPTS = 1_000_000  # a log may come from outside
-_USUAL = ("", "/v1")  # paths of servers
+_USUAL_PATHS = ("", "/v1")  # of servers
 
 
 class Origin(NamedTuple):
@@ -131,10 +131,9 @@ def read_settings(header: Any) -> dict[str, Json]:
 
 def settings_from_parameters(args: Mapping[str, Any]) -> dict[str, Json]:
     """Return the settings that a task's parameters imply: item options, the prefix shown, agent and stream."""
-    drawn = _item_option_names()
     return _json_settings(
         {
-            **{name: value for name, value in args.items() if name in drawn},
+            **{name: value for name, value in args.items() if name in _item_option_names()},
             **{name: args.get(name) for name in SHOWN if args.get(SHOWN[0])},
             **{name: args[name] for name in (AGENT, STREAM) if args.get(name)},
         }
@@ -150,15 +149,16 @@ def allowed_attempts(parameters: Mapping[str, Any]) -> int:
 def task_name(header: Any) -> str:
     """Return waybench's name of a run's task, even if the task ran under its name in Inspect's catalogue."""
     metadata = getattr(header.eval, "metadata", None)
-    facts = metadata.get(KEY) if is_object(metadata) else None
-    name = facts.get("task") if is_object(facts) else None
+    run_data = metadata.get(KEY) if is_object(metadata) else None
+    name = run_data.get("task") if is_object(run_data) else None
     return name if isinstance(name, str) and name else str(header.eval.task).removeprefix("waybench/")
 
 
 def _task_parameters(header: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a run's task, without the one that names it in Inspect's catalogue."""
-    is_renamed = task_name(header) != str(header.eval.task).removeprefix("waybench/")
-    return {name: value for name, value in parameters.items() if not (is_renamed and name == _NAMES_TASK)}
+    """Return the parameters that waybench's task has, for a run under the name of Inspect's catalogue, too."""
+    if task_name(header) == str(header.eval.task).removeprefix("waybench/"):
+        return dict(parameters)
+    return {name: value for name, value in parameters.items() if name != _TASK_PARAMETER}
 
 
 def follows_from_parameters(name: str) -> bool:
@@ -183,28 +183,24 @@ def run_command(
         server: The address of the model's server; "" for the provider's own. An address that may hold a secret is
             shown as URL.
     """
-    given = {name: value for name, value in args.items() if name != STREAM}
-    options = [
-        part for name, value in _without_secrets(given).items() for part in ("-T", f"{name}={_argument_text(value)}")
-    ]
-    if args.get(STREAM):  # which the other models of the comparison have to be added to
-        options += ["--until", "decided", "--over", str(args[STREAM])]
-    flags = [
-        part
-        for name in _FLAGS
-        if generation.get(name) is not None
-        for part in (f"--{name.replace('_', '-')}", _argument_text(generation[name]))
-    ]
-    others = {name: value for name, value in generation.items() if name not in (*_FLAGS, *_TRANSPORT)}
-    flags += [
-        part for name, value in _without_secrets(others).items() for part in ("-G", f"{name}={_argument_text(value)}")
-    ]
+    words = ["waybench", "run", task, "--model", model]
     if server:
-        options = ["--model-base-url", _harmless_address(server), *options]
-    return shlex.join(["waybench", "run", task, "--model", model, *options, *flags])
+        words += ["--model-base-url", _harmless_address(server)]
+    for name, value in _without_secrets({name: value for name, value in args.items() if name != STREAM}).items():
+        words += ["-T", f"{name}={_argument_text(value)}"]
+    if args.get(STREAM):  # the user has to add the other models of the comparison
+        words += ["--until", "decided", "--over", str(args[STREAM])]
+    for name in _FLAGS:
+        if generation.get(name) is not None:
+            words += [f"--{name.replace('_', '-')}", _argument_text(generation[name])]
+    others = {name: value for name, value in generation.items() if name not in (*_FLAGS, *_TRANSPORT)}
+    for name, value in _without_secrets(others).items():
+        words += ["-G", f"{name}={_argument_text(value)}"]
+    return shlex.join(words)
 
 
 def _argument_text(value: Any) -> str:
+    """Return a value as an argument of the command line: a text as it is, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
@@ -253,6 +249,7 @@ def _makes_a_difference(name: str, value: Any) -> bool:
 
 
 def _json_settings(settings: Mapping[str, Any]) -> dict[str, Json]:
+    """Return settings with all values but scalars as JSON text."""
     # NaN and infinite numbers, which logs can have, are shown as text: JSON and Parquet of the report have none.
     return {
         name: value
@@ -267,25 +264,18 @@ def settings_of_record(record: EpisodeRecord, settings: Mapping[str, Json]) -> d
     names = {option.name for option in registry.load(record.env).items.options}
     if settings.get(SHOWN[0]):  # another environment's items may have an option of the same name
         names.update(SHOWN)
-    own_settings = {
-        name: value for name, value in settings.items() if name in names or name not in _item_option_names()
-    }
-    return own_settings | ({AGENT: record.agent} if record.agent else {})
+    settings = {name: value for name, value in settings.items() if name in names or name not in _item_option_names()}
+    return settings | ({AGENT: record.agent} if record.agent else {})
 
 
 def with_key_label(record: EpisodeRecord, header: Any) -> EpisodeRecord:
     """Return a record with the label of a private key in place of the key (older versions recorded keys).
 
-    Only keys that the user named, as the log's header says, are replaced.
+    Only keys that the user named, as the log's header says, are replaced, also with a suffix.
     """
     named_key, key = header.eval.task_args.get("key"), str(record.item.get("key", ""))
-    if (
-        named_key is None
-        or LABEL.fullmatch(key)
-        or not (key == str(named_key) or key.startswith((f"{named_key}/", f"{named_key}-")))
-    ):
-        return record
-    if is_public_key(key, registry.load(record.env).items.public_key):
+    is_named = named_key is not None and f"{key}/".startswith((f"{named_key}/", f"{named_key}-"))
+    if not is_named or LABEL.fullmatch(key) or is_public_key(key, registry.load(record.env).items.public_key):
         return record
     return replace(record, item={**record.item, "key": private_key_label(key)})
 
@@ -304,13 +294,13 @@ def server_name(address: str) -> str:
     name = parts.hostname or parts.scheme
     address = f"[{name}]" if ":" in name else name
     path = parts.path.rstrip("/")
-    return f"{address}{f':{port}' if port else ''}{'' if path in _USUAL else f' #{_short_hash(path)}'}"
+    return f"{address}{f':{port}' if port else ''}{'' if path in _USUAL_PATHS else f' #{_short_hash(path)}'}"
 
 
 def _harmless_address(address: str) -> str:
     """Return an address of scheme, host, port and a usual path unchanged; "URL" for any other."""
-    plain = [f"{scheme}://{server_name(address)}{path}" for scheme in ("http", "https") for path in _USUAL]
-    return address if address.rstrip("/") in plain else "URL"
+    harmless = [f"{scheme}://{server_name(address)}{path}" for scheme in ("http", "https") for path in _USUAL_PATHS]
+    return address if address.rstrip("/") in harmless else "URL"
 
 
 def _short_hash(text: str) -> str:
@@ -327,12 +317,8 @@ def _item_option_names() -> frozenset[str]:
 def _without_secrets(value: Any) -> Any:
     """Return a value without parts that may be secret by their name or address."""
     if isinstance(value, Mapping):
-        named = cast("Mapping[Any, Any]", value)
-        return {
-            name: _without_secrets(item)
-            for name, item in named.items()
-            if not is_secret_name(str(name).rpartition(".")[2])
-        }
+        items = cast("Mapping[Any, Any]", value).items()
+        return {name: _without_secrets(item) for name, item in items if not is_secret_name(str(name).split(".")[-1])}
     if isinstance(value, list | tuple):
         return [_without_secrets(item) for item in cast("list[Any]", value)]
     return server_name(value) if isinstance(value, str) and _ADDRESS.match(value) else value
@@ -340,8 +326,11 @@ def _without_secrets(value: Any) -> Any:
 
 def _model_roles(roles: Mapping[str, Any]) -> dict[str, str]:
     """Return the models in other roles, such as a grader, as settings."""
-    models_by_role = {name: cast("list[Any]", who) if isinstance(who, list) else [who] for name, who in roles.items()}
-    return {_ROLE + name: ", ".join(str(model.model) for model in models) for name, models in models_by_role.items()}
+    settings: dict[str, str] = {}
+    for role, value in roles.items():
+        models = cast("list[Any]", value) if isinstance(value, list) else [value]
+        settings[_ROLE + role] = ", ".join(str(model.model) for model in models)
+    return settings
 
 
 class RunInfo(NamedTuple):
@@ -392,7 +381,7 @@ def _run_info(logs: Sequence[Log]) -> RunInfo:
     header = logs[-1].header
     spec, origin = header.eval, read_origin(header)
     config: Any = spec.config
-    chosen = {name: getattr(config, name, None) for name in ("limit", "sample_id")}
+    restrictions = {name: getattr(config, name, None) for name in ("limit", "sample_id")}
     return RunInfo(
         run=spec.task_id,
         task=task_name(header),
@@ -400,7 +389,7 @@ def _run_info(logs: Sequence[Log]) -> RunInfo:
         parameters=_task_parameters(header, spec.task_args),
         settings=read_settings(header),
         epochs=config.epochs or 1,
-        subset=", ".join(f"{name}={value}" for name, value in chosen.items() if value is not None),
+        subset=", ".join(f"{name}={value}" for name, value in restrictions.items() if value is not None),
         created=origin.created,
         version=origin.version,
         logs=logs,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from waybench.core import Metric, UsageError, plural
 from waybench.envs import registry
 from waybench.results.estimates import Estimate, as_metric
-from waybench.results.estimates._difficulty import SetSpread, Spread
+from waybench.results.estimates._difficulty import Spread
 from waybench.results.formatting import NOTHING, align_columns, decimals, mean_text, one_line
 from waybench.results.frames import Column, Frame, column_data
 from waybench.results.papers import (
@@ -147,7 +147,7 @@ def _published_rows(table: PaperTable, block: PublishedBlock, n_columns: int) ->
     """Yield the rows of a block of means, each followed by the rows of its margins."""
     unknown = (None,) * (n_columns - len(block.metrics))
     setting = block.env, block.level, block.setting, block.metrics
-    others = [
+    margin_blocks = [
         other
         for other in table.published
         if other.statistic != MEAN and (other.env, other.level, other.setting, other.metrics) == setting
@@ -156,25 +156,21 @@ def _published_rows(table: PaperTable, block: PublishedBlock, n_columns: int) ->
         if row.cluster:
             continue
         margins = [
-            margin._replace(statistic=other.statistic)
-            for other in others
-            for margin in other.rows
+            margin._replace(statistic=margin_block.statistic)
+            for margin_block in margin_blocks
+            for margin in margin_block.rows
             if margin.model == row.model
         ]
-        for one in [row._replace(statistic=MEAN if margins else ""), *margins]:
-            yield one._replace(values=one.values + unknown)
+        for published_row in [row._replace(statistic=MEAN if margins else ""), *margins]:
+            yield published_row._replace(values=published_row.values + unknown)
 
 
 def _spread_results(spread: Spread, label: str, block: PublishedBlock, metrics: Sequence[Metric]) -> Iterator[Result]:
     """Yield the average and the margins over sets or attempts, as one result each."""
     numbers = [spread.metrics.get(metric.name) or spread.curves.get(metric.name) for metric in metrics]
-    for statistic in (MEAN, "margin_min", "margin_max"):
-        values = tuple(None if number is None else _statistic(number, statistic) for number in numbers)
+    for statistic, attribute in ((MEAN, "average"), ("margin_min", "margin_min"), ("margin_max", "margin_max")):
+        values = tuple(getattr(number, attribute) if number else None for number in numbers)
         yield Result(spread.group, label, f"{len(spread.keys)} {block.over}", values, statistic)
-
-
-def _statistic(number: SetSpread, statistic: str) -> float:
-    return {MEAN: number.average, "margin_min": number.margin_min, "margin_max": number.margin_max}[statistic]
 
 
 def _result_of_estimate(estimate: Estimate, label: str, metrics: Sequence[Metric]) -> Result:

@@ -11,7 +11,7 @@ import numpy as np
 
 from waybench._late import LazyModule
 from waybench.results.stats._curves import Array, CurvePrior, Curves, Indices, Trials
-from waybench.results.stats._fit import HORIZON_CONFIDENCE, MAYBE, NEVER, Fit
+from waybench.results.stats._fit import HORIZON_CONFIDENCE, MAYBE_UNREACHED, NEVER_REACHED, Fit
 
 if TYPE_CHECKING:
     from scipy import special
@@ -31,7 +31,7 @@ STOPS = {
     "precision": "the precision is reached",
     "beyond": "the horizon is above the hardest items",
     "below": "the horizon is below the easiest items",
-    NEVER: "the success rate is below the share even at the easiest items",
+    NEVER_REACHED: "the success rate is below the share even at the easiest items",
     "budget": "the rest of the budget is too small for another round",
     "cap": "the maximum number of episodes was played",
     "supply": "no items are left",
@@ -277,12 +277,12 @@ class State:
                 and not self.plateau_side
             ):
                 return "precision"
-            if self.plateau_side == NEVER:
-                return NEVER
+            if self.plateau_side == NEVER_REACHED:
+                return NEVER_REACHED
             low, high = (float(end) for end in self.curves.shape.to_scale(np.array([lowest, highest])))
             places = self.curves.horizons(self.rule.share)
             for stop, outside in (("beyond", places > high), ("below", places < low)):
-                if float(self.weights[outside].sum()) >= _SURE and self.plateau_side != MAYBE:
+                if float(self.weights[outside].sum()) >= _SURE and self.plateau_side != MAYBE_UNREACHED:
                     return stop
         return "cap" if len(self.trials) >= self.rule.most else ""
 

@@ -5,7 +5,7 @@ difficulty. The index estimates the latter from explanatory variables of the ite
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -50,10 +50,10 @@ class DifficultyIndex:
             variables: Their variables, a row for each item; NaN where one is unknown, which counts as expected.
         """
         doublings = np.log2(levels)
-        return doublings + self._residuals(doublings, np.log2(1 + variables)) @ self.weights
+        return doublings + self.residuals(doublings, np.log2(1 + variables)) @ self.weights
 
-    def _residuals(self, doublings: Array, variables: Array) -> Array:
-        """Return the variables less their expected values at the items' levels; 0 where one is unknown."""
+    def residuals(self, doublings: Array, variables: Array) -> Array:
+        """Return log2(1 + x) of variables less their expected values at the levels' log2; 0 where one is unknown."""
         return np.nan_to_num(variables - self.starts - np.outer(doublings, self.rises))
 
 
@@ -138,22 +138,24 @@ def index_gain(
         clusters: The number of the cluster that the item was drawn with; the same for all players. Clusters are
             assigned to folds in this order.
     """
-    of_player = np.asarray(players)
+    player_of_result = np.asarray(players)
     shares = np.asarray(solved, dtype=np.float64)
-    mixed = [player for player in np.unique(of_player) if 0 < shares[of_player == player].mean() < 1]
-    chosen = np.isin(of_player, mixed)
+    # Players who solved all items or none show nothing.
+    mixed = [player for player in np.unique(player_of_result) if 0 < shares[player_of_result == player].mean() < 1]
     if not mixed:
         return "every player solved all items or none"
-    logs = np.log2(1 + variables[chosen])
+    is_used = np.isin(player_of_result, mixed)
+    logs = np.log2(1 + variables[is_used])
+    varying = [column for column in range(logs.shape[1]) if _varies(logs[:, column])]
     results = _Results(
-        shares[chosen],
-        (of_player[chosen][:, None] == np.array(mixed)).astype(np.float64),
-        np.log2(np.asarray(levels, dtype=np.float64)[chosen]),
-        logs[:, [column for column in range(logs.shape[1]) if _varies(logs[:, column])]],
-        np.unique(np.asarray(clusters)[chosen], return_inverse=True)[1].astype(np.float64),
+        shares[is_used],
+        (player_of_result[is_used][:, None] == np.array(mixed)).astype(np.float64),
+        np.log2(np.asarray(levels, dtype=np.float64)[is_used]),
+        logs[:, varying],
+        np.unique(np.asarray(clusters)[is_used], return_inverse=True)[1].astype(np.float64),
     )
-    number = int(results.clusters.max()) + 1
-    if number < FEWEST_CLUSTERS:
+    n_clusters = int(results.clusters.max()) + 1
+    if n_clusters < FEWEST_CLUSTERS:
         return f"fewer than {FEWEST_CLUSTERS}"
     if min(results.solved.sum(), len(results.solved) - results.solved.sum()) < FEWEST_OF_A_KIND:
         return f"fewer than {FEWEST_OF_A_KIND} results are solved, or not solved"
@@ -165,33 +167,31 @@ def index_gain(
     index = _fit_index(results)
     if slopes is None or index is None:
         return "success does not fall with the level"
-    left_out = [
-        slopes_left_out
-        for group in range(_GROUPS)
-        if (slopes_left_out := _marginal_and_conditional_slopes(results.selected(results.clusters % _GROUPS != group)))
-    ]
-    if len(left_out) < _GROUPS:
-        return "success does not fall with the level in each part of the items"
-    logs_of_ratios = np.log([conditional / marginal for marginal, conditional, *_ in left_out])
-    error = float(np.sqrt((_GROUPS - 1) / _GROUPS * np.square(logs_of_ratios - logs_of_ratios.mean()).sum()))
-    marginal, conditional, *losses = slopes
+    ratios: list[float] = []  # without one group of clusters each
+    for group in range(_GROUPS):
+        slopes_without_group = _marginal_and_conditional_slopes(results.selected(results.clusters % _GROUPS != group))
+        if slopes_without_group is None:
+            return "success does not fall with the level in each part of the items"
+        ratios.append(slopes_without_group[1] / slopes_without_group[0])
+    log_ratios = np.log(ratios)
+    error = float(np.sqrt((_GROUPS - 1) / _GROUPS * np.square(log_ratios - log_ratios.mean()).sum()))
+    marginal, conditional, marginal_loss, conditional_loss = slopes
     reach = np.exp(t_quantile((1 - CONFIDENCE) / 2, (_GROUPS - 1)) * error)
     ratio = conditional / marginal
-    full = np.zeros((3, variables.shape[1]))
-    varying = [column for column in range(variables.shape[1]) if _varies(logs[:, column])]
-    full[:, varying] = index.starts, index.rises, index.weights
+    index_of_all = np.zeros((3, variables.shape[1]))  # variables that do not vary have the weight 0
+    index_of_all[:, varying] = index.starts, index.rises, index.weights
     return IndexGain(
-        index=DifficultyIndex(*full),
+        index=DifficultyIndex(*index_of_all),
         marginal=marginal,
         conditional=conditional,
         ratio=ratio,
         low=float(ratio / reach),
         high=float(ratio * reach),
-        marginal_loss=losses[0],
-        conditional_loss=losses[1],
+        marginal_loss=marginal_loss,
+        conditional_loss=conditional_loss,
         attempts=len(results.solved),
         players=len(mixed),
-        clusters=number,
+        clusters=n_clusters,
     )
 
 
@@ -203,30 +203,30 @@ def _varies(column: Array) -> bool:
 
 def _fit_index(results: _Results) -> DifficultyIndex | None:
     """Return an index fitted on all results; None if success does not fall with the level."""
-    columns = results.variables.T
-    lines = [_least_squares_line(results.doublings, column) for column in columns]
-    starts, rises = (np.array(ends) for ends in zip(*lines, strict=True))
-    residuals = np.nan_to_num(results.variables - starts - np.outer(results.doublings, rises))
+    lines = [_least_squares_line(results.doublings, variable) for variable in results.variables.T]
+    starts, rises = (np.array(numbers) for numbers in zip(*lines, strict=True))
+    index = DifficultyIndex(starts, rises, np.zeros(len(starts)))
+    residuals = index.residuals(results.doublings, results.variables)
     spreads = np.maximum(residuals.std(axis=0), 1e-9)
-    middle = results.doublings.mean()
-    design = np.column_stack([results.players, results.doublings - middle, residuals / spreads])
-    width = results.players.shape[1]
-    prior = [*[_PLAYER_SPREAD] * width, _LEVEL_SPREAD, *[_VARIABLE_SPREAD] * residuals.shape[1]]
+    # Columns of the regression: players, the level, the variables.
+    design = np.column_stack([results.players, results.doublings - results.doublings.mean(), residuals / spreads])
+    n_players = results.players.shape[1]
+    prior = [*[_PLAYER_SPREAD] * n_players, _LEVEL_SPREAD, *[_VARIABLE_SPREAD] * residuals.shape[1]]
     coefficients = logistic_coefficients(design, results.solved, 1 / np.square(prior))
-    slope = -float(coefficients[width])
+    slope = -float(coefficients[n_players])
     if slope < _LEAST_SLOPE:
         return None
-    return DifficultyIndex(starts, rises, -coefficients[width + 1 :] / spreads / slope)
+    return replace(index, weights=-coefficients[n_players + 1 :] / spreads / slope)
 
 
 def _least_squares_line(doublings: Array, column: Array) -> tuple[float, float]:
-    """Return start and rise of the least-squares line of a variable by log2 of the level."""
+    """Return value at level 1 and slope of the least-squares line of a variable by log2 of the level."""
     is_known = ~np.isnan(column)
     if not is_known.any():
         return 0.0, 0.0
     x, y = doublings[is_known], column[is_known]
-    away = x - x.mean()
-    rise = float(away @ y / (away @ away)) if np.ptp(x) > 0 else 0.0
+    deviations = x - x.mean()
+    rise = float(deviations @ y / (deviations @ deviations)) if np.ptp(x) > 0 else 0.0
     return float(y.mean()) - rise * float(x.mean()), rise
 
 
@@ -241,13 +241,10 @@ def _marginal_and_conditional_slopes(results: _Results) -> tuple[float, float, f
         index = _fit_index(results.selected(~in_fold)) if not in_fold.all() else None
         if index is None:
             return None
-        residuals = np.nan_to_num(
-            results.variables[in_fold] - index.starts - np.outer(results.doublings[in_fold], index.rises)
-        )
-        indices[in_fold] = results.doublings[in_fold] + residuals @ index.weights
-    (marginal, marginal_loss), (conditional, conditional_loss) = (
-        _slope_and_loss(results, places) for places in (results.doublings, indices)
-    )
+        doublings = results.doublings[in_fold]
+        indices[in_fold] = doublings + index.residuals(doublings, results.variables[in_fold]) @ index.weights
+    marginal, marginal_loss = _slope_and_loss(results, results.doublings)
+    conditional, conditional_loss = _slope_and_loss(results, indices)
     if marginal < _LEAST_SLOPE or conditional < _LEAST_SLOPE:
         return None
     return marginal, conditional, marginal_loss, conditional_loss
@@ -258,8 +255,9 @@ def _slope_and_loss(results: _Results, difficulties: Array) -> tuple[float, floa
     design = np.column_stack([results.players, difficulties - results.doublings.mean()])
     prior = [*[_PLAYER_SPREAD] * results.players.shape[1], _LEVEL_SPREAD]
     coefficients = logistic_coefficients(design, results.solved, 1 / np.square(prior))
-    odds = design @ coefficients
-    return -float(coefficients[-1]), float(np.mean(np.logaddexp(0, odds) - results.solved * odds) / np.log(2))
+    log_odds = design @ coefficients
+    log_loss = float(np.mean(np.logaddexp(0, log_odds) - results.solved * log_odds) / np.log(2))
+    return -float(coefficients[-1]), log_loss
 
 
 def logistic_coefficients(design: Array, shares: Array, precisions: Array) -> Array:
@@ -273,19 +271,20 @@ def logistic_coefficients(design: Array, shares: Array, precisions: Array) -> Ar
     at_mode = np.zeros(design.shape[1])
 
     def penalized_loss(coefficients: Array) -> float:
-        odds = design @ coefficients
-        return float(np.sum(np.logaddexp(0, odds) - shares * odds) + precisions @ np.square(coefficients) / 2)
+        log_odds = design @ coefficients
+        return float(np.sum(np.logaddexp(0, log_odds) - shares * log_odds) + precisions @ np.square(coefficients) / 2)
 
-    at = penalized_loss(at_mode)
+    # Newton's method; a step that does not lower the loss is halved.
+    loss = penalized_loss(at_mode)
     for _ in range(_STEPS):
         rates = 1 / (1 + np.exp(-np.clip(design @ at_mode, -500, 500)))
         slope = design.T @ (shares - rates) - precisions * at_mode
         curvature = (design * (rates * (1 - rates))[:, None]).T @ design + np.diag(precisions)
         step = np.linalg.solve(curvature, slope)
         size = 1.0
-        while (after := penalized_loss(at_mode + size * step)) > at and size > _CLOSE:
+        while (new_loss := penalized_loss(at_mode + size * step)) > loss and size > _CLOSE:
             size /= 2
-        at_mode, before, at = at_mode + size * step, at, after
-        if before - at < _CLOSE:
+        at_mode, old_loss, loss = at_mode + size * step, loss, new_loss
+        if old_loss - loss < _CLOSE:
             break
     return at_mode

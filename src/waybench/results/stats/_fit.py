@@ -23,13 +23,14 @@ from waybench.results.stats._curves import (
     quantiles,
 )
 
-_MOST_GRIDS = 2  # grids of curves that are kept: each takes up to 100 MB with what it keeps
+_MOST_GRIDS = 2  # grids of curves that are cached: each takes up to 100 MB with its own caches
 _grids: list[Curves] = []
 HORIZON_CONFIDENCE = 0.9  # of the intervals of horizons
 # Where the posterior probability of curves that are nowhere above the share is between these, the horizon is not
 # identified. A search stays near its horizon and learns little of a plateau, so it needs more certainty.
 _PLATEAU, _PLATEAU_OF_SEARCH = (0.1, 0.9), (0.02, 0.98)
-BEYOND, BELOW, MAYBE, NEVER = "beyond", "below", "plateau", "never"  # sides of a `HorizonPosition`
+# Sides of a `HorizonPosition`.
+BEYOND, BELOW, MAYBE_UNREACHED, NEVER_REACHED = "beyond", "below", "plateau", "never"
 
 
 class HorizonPosition(NamedTuple):
@@ -55,8 +56,8 @@ class Fit:
     """The posterior distribution of curves.
 
     Attributes:
-        trials_done: What was tried.
-        design: By how much trials that were drawn together say less than as many apart (the design effect).
+        trials_done: The trials and their results.
+        design: The design effect: by how much trials that were drawn together say less than as many independent ones.
         is_adaptive: Whether an adaptive search chose the trials, which closes the gaps around the horizon itself.
     """
 
@@ -72,7 +73,7 @@ class Fit:
 
     @cached_property
     def probable_curves(self) -> tuple[Indices, Array]:
-        """Numbers and posterior probabilities of the curves that are probable enough to matter."""
+        """Indices and posterior probabilities of the curves that are probable enough to matter."""
         relevant = np.flatnonzero(self.weights > NO_WEIGHT * self.weights.max())
         return relevant, self.weights[relevant]
 
@@ -90,9 +91,9 @@ class Fit:
         ends = np.empty((2, len(at)))
         # Sums by cell, for to sort all rates at every difficulty takes several times as long.
         for number, cells in enumerate(self.curves.rate_cells(at)):
-            below = np.cumsum(np.bincount(cells[relevant], weights=weights, minlength=CELLS))
-            ends[:, number] = np.searchsorted(below, np.array([tail, 1 - tail]) * below[-1])
-        low, high = (ends + 0.5) / CELLS
+            cumulative = np.cumsum(np.bincount(cells[relevant], weights=weights, minlength=CELLS))
+            ends[:, number] = np.searchsorted(cumulative, np.array([tail, 1 - tail]) * cumulative[-1])
+        low, high = (ends + 0.5) / CELLS  # the middles of cells
         return low, high
 
     def horizon(self, share: float, confidence: float) -> tuple[float, float, float]:
@@ -109,35 +110,30 @@ class Fit:
         return float(weights[np.isneginf(self.curves.horizons(share)[relevant])].sum() / weights.sum())
 
     def plateau_side(self, share: float) -> str:
-        """Return whether the success rate may be below a share even at the easiest items.
+        """Return the side of the horizon (`HorizonPosition`) where a share is perhaps unreached even at easy items.
 
         Returns:
-            "plateau" where it may be, so that there may be no horizon: the horizon is not identified; "never" where it
-            is; "" where the curve starts above the share.
+            `NEVER_REACHED` where the success rate is below the share at all levels; `MAYBE_UNREACHED` where it may be,
+            so that the horizon is not identified; "" where the curve starts above the share.
         """
         low, high = _PLATEAU_OF_SEARCH if self.is_adaptive else _PLATEAU
         unreached = self.probability_unreached(share)
-        return NEVER if unreached >= high else MAYBE if unreached > low else ""
+        return NEVER_REACHED if unreached >= high else MAYBE_UNREACHED if unreached > low else ""
 
     @cached_property
     def is_adequate(self) -> bool:
         """Whether the trials agree with the most probable curve; False where they have a plateau or a dip."""
-        best = np.zeros(len(self.weights), dtype=np.bool_)
-        best[int(self.weights.argmax())] = True
+        is_most_probable = np.zeros(len(self.weights), dtype=np.bool_)
+        is_most_probable[int(self.weights.argmax())] = True
         # A trial that is the mean of several attempts counts once: if attempts end with a success, it is not a mean of
         # as many independent ones.
         trials = self.trials_done.weighted(1 / max(self.design, 1.0))
-        return is_good_fit(trials, self.curves.rates(trials.at, best)[0])
+        return is_good_fit(trials, self.curves.rates(trials.at, is_most_probable)[0])
 
     @cached_property
     def horizon_summaries(self) -> dict[float, Any]:
         """Cache by share of the summaries of its horizons that comparisons need (`horizon_ratio`)."""
         return {}
-
-    @cached_property
-    def _effective_trials(self) -> Trials:
-        """The trials divided by the design effect."""
-        return self.trials_done.weighted(1 / self.design)
 
     def minimum_interval(self, share: float, confidence: float) -> tuple[float, float]:
         """Return the interval that a horizon's interval has to contain, whatever the curves say.
@@ -149,17 +145,17 @@ class Fit:
         search places a horizon near a plateau far too precisely, for it plays few easy items: it always has 80 %.
 
         Returns:
-            The bounds, infinite where they are outside the tried difficulties; the reverse, so that they hold nothing,
-            if there is no success or no failure.
+            The bounds, infinite where they are outside the tried difficulties; if there is no success or no failure,
+            (inf, -inf), an empty interval.
         """
-        trials = self._effective_trials
+        trials = self.trials_done.weighted(1 / self.design)
         if not 0 < trials.solved.sum() < trials.trials.sum():
             return np.inf, -np.inf
         if not self.is_adequate:  # each of the two ends is tested by itself
             return monotone_bounds(trials, share, 2 * confidence - 1)
-        wide = monotone_bounds(trials, share, WIDE_CONFIDENCE)
-        is_wide = wide[0] <= 0 or wide[1] > wide[0] * 2**WIDE
-        return wide if is_wide or self.is_adaptive else monotone_bounds(trials, share, LEAST_CONFIDENCE)
+        low, high = monotone_bounds(trials, share, WIDE_CONFIDENCE)
+        is_wide = low <= 0 or high > low * 2**WIDE
+        return (low, high) if is_wide or self.is_adaptive else monotone_bounds(trials, share, LEAST_CONFIDENCE)
 
     def widened_horizon(self, share: float, confidence: float) -> tuple[float, float, float]:
         """Return a horizon whose interval contains the gap between tried difficulties around its median.
@@ -182,33 +178,33 @@ class Fit:
     def horizon_position(self, share: float, confidence: float) -> HorizonPosition:
         """Return the horizon's value, interval and side, as far as the trials can tell.
 
-        Where all trials were solved the horizon is beyond the hardest level, and where none was, below the easiest:
-        between these it would be a guess from what is taken for granted of curves. It is below the easiest, too, where
-        its interval is, whether or not even easier items would be solved at the share.
+        Where all trials were solved the horizon is beyond the hardest level, and where none was, below the easiest: a
+        value would be a guess from the prior alone. It is below the easiest, too, where its interval is, whether or
+        not even easier items would be solved at the share.
         """
         value, low, high = self.widened_horizon(share, confidence)
         done, easiest, hardest = self.trials_done, float(self.trials_done.at[0]), float(self.trials_done.at[-1])
         if not (done.solved < done.trials).any():
             return HorizonPosition(np.inf, low, np.inf, BEYOND)
         plateau = self.plateau_side(share)
-        if self.is_adaptive and plateau == NEVER and high > easiest:
-            plateau = MAYBE  # it stops when this looks so, and so it would too often
-        if not (done.solved > 0).any() or (plateau == MAYBE and high <= easiest):
+        if self.is_adaptive and plateau == NEVER_REACHED and high > easiest:
+            plateau = MAYBE_UNREACHED  # a search ends as soon as the share looks unreached, by chance, too
+        if not (done.solved > 0).any() or (plateau == MAYBE_UNREACHED and high <= easiest):
             return HorizonPosition(-np.inf, -np.inf, high, BELOW)
         if plateau:
-            return HorizonPosition(-np.inf if plateau == NEVER else np.nan, -np.inf, high, plateau)
+            return HorizonPosition(-np.inf if plateau == NEVER_REACHED else np.nan, -np.inf, high, plateau)
         return HorizonPosition(value, low, high, BEYOND if value > hardest else BELOW if value < easiest else "")
 
 
 def _cached_curves(shape: CurvePrior, lowest: float, highest: float) -> Curves:
-    """Return a grid of curves over a range; the last few grids are kept."""
+    """Return a grid of curves over a range of difficulties; the grids used last are cached."""
     for number, curves in enumerate(_grids):
         if (curves.shape, curves.lowest, curves.highest) == (shape, lowest, highest):
-            _grids.append(_grids.pop(number))
+            _grids.append(_grids.pop(number))  # to the end, as the one used last
             return curves
     _grids.append(Curves(shape, lowest, highest))
     for curves in _grids[:-_MOST_GRIDS]:
-        curves.clear_caches()  # fits still have it
+        curves.clear_caches()  # fits still refer to the grid, and would keep its caches alive
     del _grids[:-_MOST_GRIDS]
     return _grids[-1]
 
@@ -223,10 +219,10 @@ def fit_curves(
 ) -> Fit:
     """Return the posterior distribution of curves after some trials.
 
-    Trials of one cluster depend on each other. Their log-likelihood is divided by the design effect, the ratio of what
-    the clusters' residuals vary by to what they would if trials were independent: a quasi-likelihood (McCullagh,
-    Annals of Statistics 11, 1983), whose posterior is as wide as the clustered variance says. It is not below 1, or
-    where a trial is the mean of several attempts, not below what it would be if these were independent.
+    Trials of one cluster depend on each other. Their log-likelihood is divided by the design effect, the variance of
+    the clusters' residuals relative to that of independent trials: a quasi-likelihood (McCullagh, Annals of Statistics
+    11, 1983), whose posterior is as wide as the clustered variance says. The design effect is not below 1 or, where a
+    trial is the mean of several attempts, not below its value for independent attempts.
 
     Args:
         shape: The prior assumptions about curves.
@@ -236,18 +232,18 @@ def fit_curves(
         sizes: Number of attempts that each trial is the mean of; 1 by default.
         searched: The least and the greatest difficulty that an adaptive search could try, if one chose the trials.
     """
-    places, where = np.unique(at, return_inverse=True)
+    difficulties, index = np.unique(at, return_inverse=True)
     trials_done = Trials(
-        places, np.bincount(where, weights=solved).astype(np.float64), np.bincount(where).astype(np.float64)
+        difficulties, np.bincount(index, weights=solved).astype(np.float64), np.bincount(index).astype(np.float64)
     )
-    curves = _cached_curves(shape, *(searched or (float(places[0]), float(places[-1]))))
-    plain = Fit(curves, trials_done, is_adaptive=searched is not None)
-    groups = max(clusters) + 1
-    least = 1.0 if sizes is None else float(np.mean(1 / np.asarray(sizes)))
-    if groups == len(at) and least == 1:
-        return plain
-    rate = plain.expected_rates(places)[where]
-    residuals = np.bincount(clusters, weights=solved - rate)
-    expected = float((rate * (1 - rate)).sum())
-    design = float((residuals**2).sum()) / expected * groups / max(groups - 1, 1) if expected > 0 else 1.0
-    return replace(plain, design=max(least, design))
+    curves = _cached_curves(shape, *(searched or (float(difficulties[0]), float(difficulties[-1]))))
+    independent_fit = Fit(curves, trials_done, is_adaptive=searched is not None)
+    n_clusters = max(clusters) + 1
+    least_design = 1.0 if sizes is None else float(np.mean(1 / np.asarray(sizes)))
+    if n_clusters == len(at) and least_design == 1:
+        return independent_fit
+    rates = independent_fit.expected_rates(difficulties)[index]
+    residuals = np.bincount(clusters, weights=solved - rates)
+    variance = float((rates * (1 - rates)).sum())  # of the sum of independent trials
+    design = float((residuals**2).sum()) / variance * n_clusters / max(n_clusters - 1, 1) if variance > 0 else 1.0
+    return replace(independent_fit, design=max(least_design, design))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waybench.results.stats._curves import FIXED_DESIGN, Array, Curves, quantiles
-from waybench.results.stats._fit import HORIZON_CONFIDENCE, MAYBE, Fit
+from waybench.results.stats._fit import HORIZON_CONFIDENCE, MAYBE_UNREACHED, Fit
 from waybench.results.stats._intervals import ALPHA
 from waybench.results.stats._power import POWER
 
@@ -82,22 +82,23 @@ def horizon_order(first: Fit, second: Fit, share: float = 0.5) -> HorizonOrder:
     The p value is twice the posterior probability of the other order, summed over both grids of curves. It is 1 where
     the gaps between tried difficulties meet in which the horizons lie, and where one of them is not identified.
     """
-    if MAYBE in (first.plateau_side(share), second.plateau_side(share)):
+    if MAYBE_UNREACHED in (first.plateau_side(share), second.plateau_side(share)):
         return HorizonOrder(1.0, 0)
-    one, other = _horizon_summary(first, share), _horizon_summary(second, share)
-    if one.gap[0] <= other.gap[1] and other.gap[0] <= one.gap[1]:
+    summary, other = _horizon_summary(first, share), _horizon_summary(second, share)
+    if summary.gap[0] <= other.gap[1] and other.gap[0] <= summary.gap[1]:
         return HorizonOrder(1.0, 0)
-    against = _probability_not_above(one.least, other.most), _probability_not_above(other.least, one.most)
-    p = min(1.0, 2 * min(against))
-    return HorizonOrder(p, 0 if p >= 1 else 1 if against[0] < against[1] else -1)
+    first_smaller = _probability_not_above(summary.least, other.most)
+    second_smaller = _probability_not_above(other.least, summary.most)
+    p = min(1.0, 2 * min(first_smaller, second_smaller))
+    return HorizonOrder(p, 0 if p >= 1 else 1 if first_smaller < second_smaller else -1)
 
 
 def _probability_not_above(least: _Distribution, most: _Distribution) -> float:
     """Return the probability that a value of `least` is not above one of `most`, with ties as one half."""
-    reversed_sums = np.cumsum(most.weights[::-1])[::-1]
-    above = np.concatenate([reversed_sums, [0.0]])
-    first, last = (np.searchsorted(most.values, least.values, side=side) for side in ("left", "right"))
-    return float((least.weights * (above[first] + above[last])).sum() / 2)  # half of those in one cell
+    sums_from_index = np.concatenate([np.cumsum(most.weights[::-1])[::-1], [0.0]])
+    first_equal, first_above = (np.searchsorted(most.values, least.values, side=side) for side in ("left", "right"))
+    # The mean of "at least" and "above" counts a tie, two values in one cell, as one half.
+    return float((least.weights * (sums_from_index[first_equal] + sums_from_index[first_above])).sum() / 2)
 
 
 def horizon_ratio(first: Fit, second: Fit, share: float = 0.5) -> HorizonRatio:
@@ -112,24 +113,20 @@ def horizon_ratio(first: Fit, second: Fit, share: float = 0.5) -> HorizonRatio:
     """
     if not (first.curves.shape.log and second.curves.shape.log):
         raise ValueError("ratios need curves on a log2 scale of difficulty")
-    if MAYBE in (first.plateau_side(share), second.plateau_side(share)):
+    if MAYBE_UNREACHED in (first.plateau_side(share), second.plateau_side(share)):
         return _UNKNOWN_RATIO
     points, other_points = _posterior_points(first, share), _posterior_points(second, share)
-    (low_one, high_one), (low_other, high_other) = _point_limits(first, points), _point_limits(second, other_points)
-    least, most = (np.subtract.outer(*pair).ravel() for pair in ((low_one, high_other), (high_one, low_other)))
-    outside = (1 - HORIZON_CONFIDENCE) / 2
-    one, other = _horizon_summary(first, share), _horizon_summary(second, share)
-    low = min(one.gap[0] - other.gap[1], _exact_quantile(least, outside))
-    high = max(one.gap[1] - other.gap[0], _exact_quantile(most, 1 - outside))
+    (lows, highs), (other_lows, other_highs) = _point_limits(first, points), _point_limits(second, other_points)
+    least, most = np.subtract.outer(lows, other_highs).ravel(), np.subtract.outer(highs, other_lows).ravel()
+    tail = (1 - HORIZON_CONFIDENCE) / 2
+    summary, other = _horizon_summary(first, share), _horizon_summary(second, share)
+    low = min(summary.gap[0] - other.gap[1], _exact_quantile(least, tail))
+    high = max(summary.gap[1] - other.gap[0], _exact_quantile(most, 1 - tail))
     value = None
-    if bool(
-        np.isfinite(
-            [_tried_difficulties_around(first, one.median), _tried_difficulties_around(second, other.median)]
-        ).all()
-    ):
-        value = float(
-            2 ** np.median(np.subtract.outer(_finite_points(first, points), _finite_points(second, other_points)))
-        )
+    gaps = _tried_difficulties_around(first, summary.median), _tried_difficulties_around(second, other.median)
+    if bool(np.isfinite(gaps).all()):  # both horizons are within the levels tested
+        differences = np.subtract.outer(_finite_points(first, points), _finite_points(second, other_points))
+        value = float(2 ** np.median(differences))
     return HorizonRatio(
         value, _power_of_two_if_finite(low), _power_of_two_if_finite(high), *horizon_order(first, second, share)
     )
@@ -152,7 +149,7 @@ def _point_limits(fit: Fit, points: Array) -> tuple[Array, Array]:
     has_failure, has_success = _has_failure_and_success(fit)
     low = np.where(points < tried[0], -np.inf, np.minimum(points, tried[-1]))
     high = np.where(points > tried[-1], np.inf, np.maximum(points, tried[0]))
-    # Without a failure or a success nothing was seen of the fall, and its place comes from the prior.
+    # Without a failure or a success nothing is known of the curve's fall, and its place comes from the prior.
     return (low if has_success else np.full_like(low, -np.inf)), (high if has_failure else np.full_like(high, np.inf))
 
 
@@ -179,8 +176,8 @@ def _horizon_summary(fit: Fit, share: float) -> _Summary:
 
 def _binned_distribution(values: Array, weights: Array) -> _Distribution:
     """Return the distribution of values that are rounded down to cells."""
-    cells, where = np.unique(np.floor(values * _CELLS), return_inverse=True)
-    return _Distribution(cells, np.bincount(where, weights=weights).astype(np.float64))
+    cells, index = np.unique(np.floor(values * _CELLS), return_inverse=True)
+    return _Distribution(cells, np.bincount(index, weights=weights).astype(np.float64))
 
 
 def _gap_around_horizon(fit: Fit, middle: float, share: float) -> tuple[float, float]:
@@ -191,7 +188,7 @@ def _gap_around_horizon(fit: Fit, middle: float, share: float) -> tuple[float, f
     """
     low, high = _tried_difficulties_around(fit, middle)
     least, most = fit.minimum_interval(share, HORIZON_CONFIDENCE)
-    if fit.is_adequate or least > most:
+    if fit.is_adequate or least > most:  # that interval is empty without a success or a failure
         is_closed = fit.is_adaptive and bool(np.isfinite([low, high]).all())
         return (middle, middle) if is_closed else (low, high)
     return min(low, float(np.log2(least)) if least > 0 else -np.inf), max(high, float(np.log2(most)))
@@ -218,8 +215,9 @@ def _power_of_two_if_finite(difference: float) -> float | None:
 
 
 FALL = 1.5  # doublings within which success falls from 90 to 10 %: the usual curve of `Curves`
+_LOG_ODDS_OF_FALL = 2 * math.log(9)  # by which the log odds change from 90 % (odds of 9) to 10 % (1/9)
 _SHARE = 0.5  # horizons that are compared
-_RUNS, _BATCH = 500, 100
+_RUNS, _BATCH = 500, 100  # simulated pairs of runs, in all and at once
 # Numbers of items and factors that are tried: their power is known to a point or two.
 _ITEMS = (*range(2, 21), *(round(20 * 1.1**step) for step in range(1, 43)))
 _FACTORS = tuple((1.02 ** np.arange(1, 351)).tolist())
@@ -241,7 +239,7 @@ class HorizonPlan(NamedTuple):
 
 
 class _Grid:
-    """Curves in the order of their horizons, which many simulated runs share."""
+    """Success curves at some levels, in the order of their horizons; many simulated runs share a grid."""
 
     def __init__(self, levels: tuple[float, ...]) -> None:
         curves, tried = Curves(_PLANNED, levels[0], levels[-1]), np.array(levels, dtype=np.float64)
@@ -251,7 +249,7 @@ class _Grid:
         bins = np.round(horizons / _WIDTH)
         order = np.argsort(bins, kind="stable")
         self._bins, self._starts = np.unique(bins[order], return_index=True)
-        rates = np.clip(curves.rates(tried, order), 1e-9, 1 - 1e-9)
+        rates = np.clip(curves.rates(tried, order), 1e-9, 1 - 1e-9)  # logarithms stay finite
         self._solved, self._failed = (logs.T.astype(np.float32) for logs in (np.log(rates), np.log1p(-rates)))
         self._prior = np.log(curves.posterior(np.zeros(len(order)))[order]).astype(np.float32)
 
@@ -264,17 +262,14 @@ class _Grid:
 
     def are_first_greater(self, first: Array, second: Array, alpha: float) -> NDArray[np.bool_]:
         """Return for each pair of posteriors whether the first horizon is shown to be the greater one."""
-        below, other_below = np.cumsum(first, axis=1), np.cumsum(second, axis=1)
-        other_order = ((below - first / 2) * second).sum(axis=1)
-        medians = (_WIDTH * self._bins[(sums < 0.5).sum(axis=1)] for sums in (below, other_below))
+        first_sums, second_sums = np.cumsum(first, axis=1), np.cumsum(second, axis=1)
+        probability_second_greater = ((first_sums - first / 2) * second).sum(axis=1)  # of ties, one half
+        medians = (_WIDTH * self._bins[(sums < 0.5).sum(axis=1)] for sums in (first_sums, second_sums))
         gap, other_gap = (np.searchsorted(self.at, median) for median in medians)
-        return (2 * other_order < alpha) & (gap - other_gap > 1)
+        return (2 * probability_second_greater < alpha) & (gap - other_gap > 1)
 
 
-@lru_cache(maxsize=1)
-def _cached_grid(levels: tuple[float, ...]) -> _Grid:
-    """Return the grid of success curves at levels, over which posteriors are computed; the last call is cached."""
-    return _Grid(levels)
+_cached_grid = lru_cache(maxsize=1)(_Grid)
 
 
 def horizon_power(plan: HorizonPlan, factor: float, items: int, *, alpha: float = ALPHA) -> float:
@@ -291,7 +286,7 @@ def horizon_power(plan: HorizonPlan, factor: float, items: int, *, alpha: float 
         alpha: The level of the test.
     """
     grid, rng = _cached_grid(plan.levels), np.random.default_rng(0)
-    middle, slope = (grid.at[0] + grid.at[-1]) / 2, 2 * math.log(9) / plan.fall
+    middle, slope = (grid.at[0] + grid.at[-1]) / 2, _LOG_ODDS_OF_FALL / plan.fall
 
     def simulated_posteriors(shift: float) -> Array:
         """Return the posteriors of a batch of runs whose horizon is shifted from the middle, in doublings."""
@@ -299,11 +294,11 @@ def horizon_power(plan: HorizonPlan, factor: float, items: int, *, alpha: float 
         return grid.posteriors(rng.binomial(items, rates, (_BATCH, len(rates))).astype(np.float64), items)
 
     half = math.log2(factor) / 2
-    shown = sum(
+    n_detected = sum(
         int(grid.are_first_greater(simulated_posteriors(half), simulated_posteriors(-half), alpha).sum())
         for _ in range(_RUNS // _BATCH)
     )
-    return shown / _RUNS
+    return n_detected / _RUNS
 
 
 def items_for_horizons(plan: HorizonPlan, factor: float, *, alpha: float = ALPHA, power: float = POWER) -> int | None:
