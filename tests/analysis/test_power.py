@@ -32,7 +32,7 @@ Draw = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]
 
 
 def of_variance(variance: float, **more: Any) -> PowerAssumptions:
-    return PowerAssumptions(variance=lambda delta: variance, apart=lambda delta: variance / 2, **more)
+    return PowerAssumptions(variance=lambda delta: variance, unpaired_variance=lambda delta: variance / 2, **more)
 
 
 def difference(first: np.ndarray, second: np.ndarray, clusters: np.ndarray | None = None) -> Difference:
@@ -58,7 +58,9 @@ def assumed_of(draw: Draw) -> tuple[PowerAssumptions, float]:
     at_bound = float(np.mean((first == 0) | (first == 1) | (second == 0) | (second == 1)))
     spread = float(np.var(first - second))
     plan = PowerAssumptions(
-        variance=lambda delta: spread, apart=lambda delta: spread / 2, unseen=lambda delta: at_bound / 2
+        variance=lambda delta: spread,
+        unpaired_variance=lambda delta: spread / 2,
+        unseen_share=lambda delta: at_bound / 2,
     )
     return plan, float(np.mean(first - second))
 
@@ -117,7 +119,9 @@ def test_the_planned_error_is_that_of_the_test() -> None:
     first = np.array([0.0, 0.2, 0.5, 0.7, 0.9, 1.0, 0.4, 0.8])
     second = np.array([0.1, 0.0, 0.5, 0.6, 0.4, 1.0, 0.3, 0.5])
     pair, spread = difference(first, second), float(np.var(first - second, ddof=1))
-    plan = PowerAssumptions(variance=lambda delta: spread, apart=lambda delta: 1.0, unseen=lambda delta: 3 / 8 / 2)
+    plan = PowerAssumptions(
+        variance=lambda delta: spread, unpaired_variance=lambda delta: 1.0, unseen_share=lambda delta: 3 / 8 / 2
+    )
     planned = planned_errors(plan, pair.value, 8)
     error = pair.value / float(stats.t.isf(pair.test.p / 2, 7))
     # The error has the distribution of the sample's variance, whose mean is as planned.
@@ -215,7 +219,7 @@ def test_attempts_and_forms_have_that_power(attempts: int, forms: int) -> None:
     first, second = rng.beta(0.5 * total, 0.5 * total, (2, 100_000))
     # Items are as hard for both where these are the same; of two independent ones, values at the bounds are as planned.
     alike = rng.binomial(attempts, first) % attempts == 0, rng.binomial(draws, second) % draws == 0
-    assert plan.unseen(1e-9) == pytest.approx(np.mean(alike[0] | alike[1]) / 2, abs=0.005)
+    assert plan.unseen_share(1e-9) == pytest.approx(np.mean(alike[0] | alike[1]) / 2, abs=0.005)
     shown = 0
     for _ in range(runs):
         # What is hard for one is hard for the other.
@@ -264,7 +268,7 @@ def test_several_attempts_have_that_variance() -> None:
     mine, theirs = (rng.binomial(attempts, hard) / attempts for _ in range(2))
     plan = assume_shares(0.5, correlation=1 / 3, attempts=attempts, repeat=1 / 3)
     assert plan.variance(1e-9) == pytest.approx(np.var(mine - theirs), rel=0.03)
-    assert plan.apart(1e-9) == pytest.approx(np.var(mine), rel=0.03)
+    assert plan.unpaired_variance(1e-9) == pytest.approx(np.var(mine), rel=0.03)
 
 
 def test_more_is_needed_for_less() -> None:
@@ -327,21 +331,21 @@ def test_a_pilot_of_two_models() -> None:
     # They disagree on 10 of 50; 80 % sure it is at most 0.263 (Clopper and Pearson).
     assert plan.disagree(0.05) == pytest.approx(stats.beta.ppf(0.8, 11, 40))
     assert "two models, 50 items, disagreeing on at most 0.263 of them" in plan.description
-    assert plan.unseen(0.1) == 0.5
+    assert plan.unseen_share(0.1) == 0.5
 
 
 def test_a_pilot_says_how_common_values_at_the_bounds_are() -> None:
     first, second = made([0.0, 1.0, 0.5, 0.4, 0.3, 1.0], "a"), made([0.2, 1.0, 0.0, 0.4, 0.6, 0.9], "b")
     ((plan,), _) = assumptions_from_pilot([first, second], 0.5)
-    assert plan.unseen(0.1) == pytest.approx(4 / 6 / 2)
+    assert plan.unseen_share(0.1) == pytest.approx(4 / 6 / 2)
     # Of one model, the other one's are as common, at other items.
     ((plan,), _) = assumptions_from_pilot([first], 0.5)
-    assert plan.unseen(0.1) == pytest.approx((1 - (1 - 3 / 6) ** 2) / 2)
+    assert plan.unseen_share(0.1) == pytest.approx((1 - (1 - 3 / 6) ** 2) / 2)
     # Two items are a map, of which both must be at the same bound.
     maps = [number // 2 for number in range(12)]
     both = made([1.0, 1.0, 1.0, 0.0, *[0.5] * 8], "a", clusters=maps), made([0.5] * 12, "b", clusters=maps)
     ((plan,), _) = assumptions_from_pilot(both, 0.5)
-    assert plan.unseen(0.1) == pytest.approx(1 / 6 / 2)
+    assert plan.unseen_share(0.1) == pytest.approx(1 / 6 / 2)
 
 
 def test_a_pilot_of_one_model_and_of_one_without_bounds() -> None:
@@ -352,7 +356,7 @@ def test_a_pilot_of_one_model_and_of_one_without_bounds() -> None:
     spread = float(np.var(list(graded.values.values())))
     upper = 39 / float(stats.chi2.ppf(0.2, 39))
     assert plan.disagree is None
-    assert plan.apart(0.1) == pytest.approx(spread * upper)
+    assert plan.unpaired_variance(0.1) == pytest.approx(spread * upper)
     assert plan.variance(0.1) == pytest.approx(2 * spread * upper * 0.75, rel=0.03)
     assert "correlate by 0.25 (assumed)" in plan.description
     assert problem.startswith("u: U: its values are unbounded")

@@ -42,38 +42,42 @@ def agreements(all_rows: Iterable[Row], metric: str = "") -> list[Agreement]:
     """Return how far people agree on the items that several of them answered.
 
     Args:
-        all_rows: Those of models, and those that are excluded, are ignored.
+        all_rows: The rows; those of models, and those that are excluded, are ignored.
         metric: Its name; by default all with the bounds 0 and 1 of which one direction is better. Ratios over a set
             (`Metric.per`) are left out, and metrics of which no item has values of several people.
     """
     rows = [row for row in all_rows if row.is_included and is_human(row.group.model)]
     by_test = group_by(rows, lambda row: (row.group.task, comparison_key(row.group)))
-    return [agreement for of_test in by_test.values() for agreement in _agreements_of_test(of_test, metric)]
+    return [agreement for test_rows in by_test.values() for agreement in _agreements_of_test(test_rows, metric)]
 
 
 def _agreements_of_test(rows: Sequence[Row], name: str) -> Iterable[Agreement]:
     """Yield the agreement of people on one set of items, for each metric (or the one with this name)."""
-    people = group_by(rows, lambda row: row.group.model).values()
+    rows_by_person = group_by(rows, lambda row: row.group.model)
     group = rows[0].group
     metrics = group.environment.scoring.metrics
     for metric in metrics:
         is_chosen = metric.name == name if name else metric.bounds == (0, 1) and bool(metric.better)
         if not is_chosen or metric.per is not None:
             continue
-        answers = [metric_values(group_by_item(own), metrics[0], metric).values for own in people]
-        errors = _square_errors(answers)
+        values_of_people = [
+            metric_values(group_by_item(person_rows), metrics[0], metric).values
+            for person_rows in rows_by_person.values()
+        ]
+        errors = _square_errors(values_of_people)
         low, high = metric.bounds
-        most = None if low is None or high is None else (high - low) ** 2
-        mean = clustered_mean(list(errors.values()), [key.cluster for key in errors], 0.0, most) if errors else None
+        greatest = None if low is None or high is None else (high - low) ** 2
+        mean = clustered_mean(list(errors.values()), [key.cluster for key in errors], 0.0, greatest)
         if mean is not None:
-            yield Agreement(group, metric, mean, sum(not answered.keys().isdisjoint(errors) for answered in answers))
+            n_people = sum(not values.keys().isdisjoint(errors) for values in values_of_people)
+            yield Agreement(group, metric, mean, n_people)
 
 
-def _square_errors(answers: Sequence[Mapping[ItemKey, float]]) -> dict[ItemKey, float]:
+def _square_errors(values_of_people: Sequence[Mapping[ItemKey, float]]) -> dict[ItemKey, float]:
     """Return the mean square of the differences of all pairs of people, by item that several of them answered."""
     errors: dict[ItemKey, float] = {}
-    for key in sorted({key for answered in answers for key in answered}):
-        values = [answered[key] for answered in answers if key in answered]
+    for key in sorted({key for values in values_of_people for key in values}):
+        values = [person_values[key] for person_values in values_of_people if key in person_values]
         if len(values) > 1:
             errors[key] = fmean((first - second) ** 2 for first, second in combinations(values, 2))
     return errors

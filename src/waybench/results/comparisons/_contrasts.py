@@ -3,6 +3,7 @@
 Costs for two models are compared by pairing the costs at the same items.
 """
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
@@ -14,7 +15,6 @@ from waybench.results.comparisons._comparison import (
     Comparison,
     Effect,
     EffectKind,
-    adjust_comparisons,
     adjust_effects,
     compare,
     comparison_columns,
@@ -36,11 +36,6 @@ _MOVED = "An interval that ends at 0 was moved there to agree with its test, whi
 _UNADJUSTED = "Unadjusted: too few {items} differ for any result to be significant."
 
 
-def _demand_name(effect: "ContrastEffect") -> str:
-    """Return the demand whose cost an effect is."""
-    return effect.contrast.demand
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContrastEffect(Effect):
     """The cost of a demand: the results of one model without it less those with it, at the same items.
@@ -54,7 +49,14 @@ class ContrastEffect(Effect):
         doc="One row for each player and contrast of the environment: the cost of one demand, at the same items.",
         columns=(
             GROUP,
-            Column("demand", str, "The demand.", "contrast.demand", heading="Cost of", text=_demand_name),
+            Column(
+                "demand",
+                str,
+                "The demand.",
+                "contrast.demand",
+                heading="Cost of",
+                text=lambda effect: effect.contrast.demand,
+            ),
             Column(
                 "values",
                 str,
@@ -114,24 +116,27 @@ def contrast_effects(all_rows: Iterable[Row]) -> list[ContrastEffect]:
     The tests of one model with its settings at one environment are one family. Episodes that a teacher has played, and
     those of searches, are left out.
     """
-    played = group_by((row for row in all_rows if not row.guided and not row.adaptive), lambda row: row.group)
-    contrasts = {env: _contrasts_of_groups(groups) for env, groups in group_by(played, lambda group: group.env).items()}
-    by_group = {group: rows for group, rows in played.items() if contrasts[group.env]}
-    rows = [row for rows_of_group in by_group.values() for row in rows_of_group]
-    ended = {group: _ladder_end(rows_of_group) for group, rows_of_group in by_group.items()}
+    by_any_group = group_by((row for row in all_rows if not row.guided and not row.adaptive), lambda row: row.group)
+    groups_by_env = group_by(by_any_group, lambda group: group.env)
+    contrasts = {env: _contrasts_of_groups(groups) for env, groups in groups_by_env.items()}
+    by_group = {group: rows for group, rows in by_any_group.items() if contrasts[group.env]}
+    rows = [row for group_rows in by_group.values() for row in group_rows]
+    ladder_ends = {group: _ladder_end(group_rows) for group, group_rows in by_group.items()}
     effects: list[ContrastEffect] = []
     scores = [side for side in headline_scores(rows) if side.group is not None]
     options = ((contrast.option, *contrast.goes_with) for declared in contrasts.values() for contrast in declared)
-    for names in dict.fromkeys(options):
-        have = {env for env, declared in contrasts.items() if any(contrast.option == names[0] for contrast in declared)}
-        of_option = [side for side in scores if _group_of_scores(side).env in have]
-        alike = group_by(of_option, lambda side, names=names: key_without_settings(_group_of_scores(side), *names))
-        for sides in alike.values():
-            env = _group_of_scores(sides[0]).env
+    for names in dict.fromkeys(options):  # an option, and those that are set along with it
+        envs = {env for env, declared in contrasts.items() if any(contrast.option == names[0] for contrast in declared)}
+        scores_of_option = [side for side in scores if side.env in envs]
+        by_other_settings = group_by(
+            scores_of_option, lambda side, names=names: key_without_settings(_group_of_scores(side), *names)
+        )
+        for sides in by_other_settings.values():
+            env = sides[0].env
             by_value = {_option_value_text(_group_of_scores(side), names): side for side in sides}
             for contrast in _played_contrasts(contrasts[env], names[0], by_value):
                 base, demanding = by_value[contrast.base], by_value[contrast.demanding]
-                first, second = _scores_at_same_items(base, demanding, ended)
+                first, second = _scores_at_same_items(base, demanding, ladder_ends)
                 family = (env, base.model, tuple(sorted(map(str, base.settings.items()))))
                 comparison = compare(first, second, contrast.option, family=family)
                 if comparison is not None:
@@ -141,9 +146,9 @@ def contrast_effects(all_rows: Iterable[Row]) -> list[ContrastEffect]:
 
 def _with_ratios(effects: Sequence[ContrastEffect], rows: Iterable[Row]) -> list[ContrastEffect]:
     """Return effects with the ratios of their horizons; only the curves that these need are fitted."""
-    compared = {group for effect in effects for group in effect.comparison.groups}
-    tried = axis_items(row for row in rows if row.group in compared)
-    fits = {items.group: items.main_fit for items in tried if items.leads and not items.lost}
+    groups = {group for effect in effects for group in effect.comparison.groups}
+    items_of_axes = axis_items(row for row in rows if row.group in groups)
+    fits = {items.group: items.main_fit for items in items_of_axes if items.leads and not items.lost}
     return [
         replace(effect, ratio=horizon_ratio(fits[effect.reference], fits[effect.group]))
         if fits.keys() >= {effect.group, effect.reference}
@@ -174,17 +179,20 @@ def _option_value_text(group: RunKey, names: Sequence[str]) -> str:
 
 
 def _played_contrasts(contrasts: Iterable[Contrast], option: str, values: Iterable[str]) -> Iterator[Contrast]:
-    """Yield the contrasts of an option for which both values were played."""
-    played = list(values)
+    """Yield the contrasts of an option for which both values were played.
+
+    A contrast without a demanding value stands for one with each other value.
+    """
+    played = sorted(values, key=lambda text: (len(text), text))
     for contrast in contrasts:
         if contrast.option == option and contrast.base in played:
-            others = [contrast.demanding] if contrast.demanding else sorted(played, key=lambda text: (len(text), text))
-            yield from (
-                contrast._replace(demanding=other) for other in others if other in played and other != contrast.base
-            )
+            for demanding in [contrast.demanding] if contrast.demanding else played:
+                if demanding in played and demanding != contrast.base:
+                    yield contrast._replace(demanding=demanding)
 
 
 def _group_of_scores(side: ItemScores) -> RunKey:
+    """Return the group of scores at one of waybench's tasks."""
     assert side.group is not None
     return side.group
 
@@ -193,15 +201,15 @@ def _ladder_end(rows: Sequence[Row]) -> int | None:
     """Return the level at which a group's ladder ended without success; None if it has none, or did not end."""
     by_level = group_by(rows, lambda row: row.level)
     levels = sorted(by_level)
-    failed = [all(row.is_included and row.end != End.SOLVED for row in by_level[level]) for level in levels]
-    ended = has_ladder_ended(failed, rows[0].group.environment.scoring.best_of)
-    return levels[-1] if ended and any(row.declared_levels for row in rows) else None
+    are_failed = [all(row.is_included and row.end != End.SOLVED for row in by_level[level]) for level in levels]
+    has_ended = has_ladder_ended(are_failed, rows[0].group.environment.scoring.best_of)
+    return levels[-1] if has_ended and any(row.declared_levels for row in rows) else None
 
 
 def _scores_at_same_items(
-    first: ItemScores, second: ItemScores, ended: Mapping[RunKey, int | None]
+    first: ItemScores, second: ItemScores, ladder_ends: Mapping[RunKey, int | None]
 ) -> tuple[ItemScores, ItemScores]:
-    """Return both scores with common keys.
+    """Return both sides' scores with common keys, whatever the items' names and clusters.
 
     Items of the other side above the level at which a side's ladder ended have the metric's least value; 0 without one.
     """
@@ -212,12 +220,13 @@ def _scores_at_same_items(
         return keys.get((key.level, key.instance), key)
 
     def with_common_keys(side: ItemScores) -> ItemScores:
+        """Return a side's scores under the common keys, with the least value above its ladder's end."""
         values = {common_key(key): value for key, value in side.values.items()}
-        end = ended[_group_of_scores(side)]
-        beyond = [key for key in keys.values() if end is not None and key.level > end and key not in values]
+        end = ladder_ends[_group_of_scores(side)]
+        not_reached = [key for key in keys.values() if end is not None and key.level > end and key not in values]
         return replace(
             side,
-            values={**values, **dict.fromkeys(beyond, side.metric.low or 0.0)},
+            values={**values, **dict.fromkeys(not_reached, side.metric.low or 0.0)},
             missing=frozenset(map(common_key, side.missing)),
             unconfirmed=frozenset(map(common_key, side.unconfirmed)),
             incomplete={common_key(key): pair for key, pair in side.incomplete.items()},
@@ -254,19 +263,20 @@ class Profile:
     def text(self) -> str:
         """The profile in two sentences: the horizons, and the demands with a significant cost, the highest first."""
         env, name = self.group.environment, one_line(self.group.model, LONGEST)
-        places = group_by(self.horizons, lambda value: position_text(self.horizons[value]))
-        reached = "; ".join(f"{', '.join(values)}: {place}" for place, values in places.items())
-        reach = f"{name}: {env.presentation.level} at which half of the {env.presentation.items} succeed: {reached}."
-        shown = [
+        values_by_horizon = group_by(self.horizons, lambda value: position_text(self.horizons[value]))
+        horizons = "; ".join(f"{', '.join(values)}: {text}" for text, values in values_by_horizon.items())
+        words = env.presentation
+        sentence = f"{name}: {words.level} at which half of the {words.items} succeed: {horizons}."
+        costly = [
             effect
             for effect in self.effects
             if effect.comparison.is_shown and effect.comparison.paired_difference.value > 0
         ]
-        shown.sort(key=lambda effect: -effect.comparison.paired_difference.value)
-        if not shown:
-            return f"{reach} No demand is shown to have a cost."
-        costs = ", ".join(f"{effect.contrast.demand} ({_mean_cost_text(effect)})" for effect in shown)
-        return f"{reach} Demands that cost {shown[0].comparison.metric.title.lower()}, most first: {costs}."
+        if not costly:
+            return f"{sentence} No demand is shown to have a cost."
+        costly.sort(key=lambda effect: -effect.comparison.paired_difference.value)
+        costs = ", ".join(f"{effect.contrast.demand} ({_mean_cost_text(effect)})" for effect in costly)
+        return f"{sentence} Demands that cost {costly[0].comparison.metric.title.lower()}, most first: {costs}."
 
 
 def _cost_text(effect: ContrastEffect) -> str:
@@ -277,8 +287,10 @@ def _cost_text(effect: ContrastEffect) -> str:
 def _mean_cost_text(effect: ContrastEffect) -> str:
     """Return a cost with its interval, for a sentence: "0.238, 0.099 to 0.367"."""
     metric, cost = effect.comparison.metric, effect.comparison.simultaneous
-    value, *ends = (None if end is None else mean_text(end, metric) for end in (cost.value, cost.low, cost.high))
-    return f"{value}, {ends[0]} to {ends[1]}" if all(ends) else str(value)
+    value = mean_text(cost.value, metric)
+    if cost.low is None or cost.high is None:
+        return value
+    return f"{value}, {mean_text(cost.low, metric)} to {mean_text(cost.high, metric)}"
 
 
 def contrast_profiles(effects: Iterable[ContrastEffect], horizons: Iterable[Horizon]) -> list[Profile]:
@@ -286,29 +298,26 @@ def contrast_profiles(effects: Iterable[ContrastEffect], horizons: Iterable[Hori
 
     Models without a 50 % horizon on the environment's first axis are left out.
     """
-    at_half = [horizon for horizon in horizons if horizon.share == SHARES[0]]
-    by_rest = group_by(at_half, lambda horizon: key_without_settings(horizon.group, _option(horizon.group)))
+    by_other_settings: dict[Hashable, list[Horizon]] = defaultdict(list)
+    for horizon in horizons:
+        contrasts = horizon.group.environment.scoring.contrasts
+        if contrasts and horizon.share == SHARES[0]:
+            by_other_settings[key_without_settings(horizon.group, contrasts[0].option)].append(horizon)
     profiles: list[Profile] = []
-    for rest, alike in group_by(
-        effects, lambda effect: key_without_settings(effect.group, effect.contrast.option)
-    ).items():
-        group, option = alike[0].group, alike[0].contrast.option
+    by_profile = group_by(effects, lambda effect: key_without_settings(effect.group, effect.contrast.option))
+    for key, profile_effects in by_profile.items():
+        group, option = profile_effects[0].group, profile_effects[0].contrast.option
         declared = _declared_option(group.env, option)
         axis = group.environment.difficulty.axes[0].name if group.environment.difficulty.axes else ""
         by_value = {
             str(dict(horizon.group.options).get(option, declared.default)): horizon
-            for horizon in by_rest.get(rest, ())
+            for horizon in by_other_settings.get(key, ())
             if horizon.axis == axis
         }
         ordered = {str(value): by_value[str(value)] for value in declared.choices if str(value) in by_value}
         if ordered and declared.separate_tables:
-            profiles.append(Profile(group.without_option(option), ordered, alike))
+            profiles.append(Profile(group.without_option(option), ordered, profile_effects))
     return profiles
-
-
-def _option(group: RunKey) -> str:
-    contrasts = group.environment.scoring.contrasts
-    return contrasts[0].option if contrasts else ""
 
 
 def contrast_text(all_rows: Iterable[Row], horizons: Iterable[Horizon] = ()) -> str:
@@ -319,35 +328,32 @@ def contrast_text(all_rows: Iterable[Row], horizons: Iterable[Horizon] = ()) -> 
     effects = contrast_effects(all_rows)
     profiles = contrast_profiles(effects, horizons)
     texts: list[str] = []
-    for env, of_env in group_by(effects, lambda effect: effect.group.env).items():
-        texts.append("\n".join([align_columns(*_cost_lines(of_env)), *_cost_notes(of_env)]))
-        texts += ["\n".join(profile.text for profile in profiles if profile.group.env == env)]
+    for env, env_effects in group_by(effects, lambda effect: effect.group.env).items():
+        texts.append("\n".join([align_columns(*_cost_lines(env_effects)), *_cost_notes(env_effects)]))
+        texts.append("\n".join(profile.text for profile in profiles if profile.group.env == env))
     return "\n\n".join(filter(None, texts))
 
 
 def _cost_notes(effects: Sequence[ContrastEffect]) -> list[str]:
     """Return the notes below a table of costs, as sentences."""
-    costs, items = list(map(_cost_text, effects)), effects[0].group.environment.presentation.items
-    cases = (
-        (
-            "In brackets: the 95 % interval of a cost, which holds together with those of the player's other costs.",
-            True,
-        ),
-        (_RATIO, any(map(ratio_text, (effect.ratio for effect in effects)))),
-        (_MOVED, any("(±" in cost or "to ±" in cost for cost in costs)),
-        (_UNADJUSTED, any(effect.comparison.adjusted_p is None for effect in effects)),
-    )
-    return [text.format(items=items) for text, is_shown in cases if is_shown]
+    notes = ["In brackets: the 95 % interval of a cost, which holds together with those of the player's other costs."]
+    if any(ratio_text(effect.ratio) for effect in effects):
+        notes.append(_RATIO)
+    if any("(±" in cost or "to ±" in cost for cost in map(_cost_text, effects)):
+        notes.append(_MOVED)
+    if any(effect.comparison.adjusted_p is None for effect in effects):
+        notes.append(_UNADJUSTED)
+    return [note.format(items=effects[0].group.environment.presentation.items) for note in notes]
 
 
 def _cost_lines(effects: Sequence[ContrastEffect]) -> tuple[list[list[str]], list[str]]:
     """Return the cells of the table of costs, and the kind of each line for `align_columns`."""
     env = effects[0].group.environment
-    head = ["difference of", env.presentation.items, "cost", "p of the cost (Holm)", "ratio of horizons"]
-    lines, marks = [[f"{env.title}: what each demand costs", *head]], [""]
-    for number, of_model in enumerate(group_by(effects, lambda effect: effect.group.model).values()):
-        lines.append([one_line(of_model[0].group.model, LONGEST), *[""] * len(head)])
-        for effect in of_model:
+    headings = ["difference of", env.presentation.items, "cost", "p of the cost (Holm)", "ratio of horizons"]
+    lines, kinds = [[f"{env.title}: what each demand costs", *headings]], [""]
+    for number, model_effects in enumerate(group_by(effects, lambda effect: effect.group.model).values()):
+        lines.append([one_line(model_effects[0].group.model, LONGEST), *[""] * len(headings)])
+        for effect in model_effects:
             comparison, contrast = effect.comparison, effect.contrast
             lines.append(
                 [
@@ -359,8 +365,8 @@ def _cost_lines(effects: Sequence[ContrastEffect]) -> tuple[list[list[str]], lis
                     ratio_text(effect.ratio),
                 ]
             )
-        marks += [str(number)] * (len(of_model) + 1)
-    return lines, marks
+        kinds += [str(number)] * (len(model_effects) + 1)  # a rule after each model
+    return lines, kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,18 +399,14 @@ def compare_costs(first: Iterable[Row], second: Iterable[Row]) -> list[CostDiffe
     The tests of two models at one environment are one family.
     """
     by_demand = group_by(contrast_effects(second), _demand_key)
-    pairs = [(one, other) for one in contrast_effects(first) for other in by_demand.get(_demand_key(one), ())]
-    found: list[tuple[ContrastEffect, ContrastEffect, Comparison]] = []
-    for one, other in pairs:
-        family = one.group.env, one.group.model, other.group.model
-        comparison = compare(_cost_scores(one), _cost_scores(other), MODEL, family=family)
-        if comparison is not None:
-            found.append((one, other, comparison))
-    adjusted = adjust_comparisons(comparison for _, _, comparison in found)
-    return [
-        CostDifference(one.contrast, one, other, comparison)
-        for (one, other, _), comparison in zip(found, adjusted, strict=True)
-    ]
+    differences: list[CostDifference] = []
+    for effect in contrast_effects(first):
+        for other in by_demand.get(_demand_key(effect), ()):
+            family = effect.group.env, effect.group.model, other.group.model
+            comparison = compare(_cost_scores(effect), _cost_scores(other), MODEL, family=family)
+            if comparison is not None:
+                differences.append(CostDifference(effect.contrast, effect, other, comparison))
+    return adjust_effects(differences)
 
 
 def _demand_key(effect: ContrastEffect) -> tuple[Contrast, Hashable]:
@@ -416,11 +418,11 @@ def _cost_scores(effect: ContrastEffect) -> ItemScores:
     """Return the cost of a demand at each item with a score on both sides, as scores."""
     comparison, metric = effect.comparison, effect.comparison.metric
     costs = {key: comparison.first.values[key] - comparison.second.values[key] for key in comparison.keys}
-    span = None if metric.low is None or metric.high is None else metric.high - metric.low
+    most = None if metric.low is None or metric.high is None else metric.high - metric.low
     return replace(
         comparison.first,
         values=costs,
-        metric=replace(metric, low=None if span is None else -span, high=span),
+        metric=replace(metric, low=None if most is None else -most, high=most),
         missing=frozenset(),
         unconfirmed=frozenset(),
         incomplete={},

@@ -20,17 +20,18 @@ def fixed_test_items(decision: Decision) -> int | None:
     """
     if len(decision.plan.models) > 2 or not decision.units:
         return None
-    won, lost, _ = decision.counts
-    unlike, margin = max((won + lost) / len(decision.units), decision.plan.rule.margin), decision.plan.rule.margin
-    binary = all(score in (0.0, 1.0) for unit in decision.units for scores in unit.scores for score in scores)
-    if not binary or decision.plan.rule.clusters:
+    is_binary = all(score in (0.0, 1.0) for unit in decision.units for scores in unit.scores for score in scores)
+    if not is_binary or decision.plan.rule.clusters:
         return None
-    assumed = PowerAssumptions(
-        variance=lambda delta: max(unlike, delta) - delta**2,
-        apart=lambda delta: 0.25,
-        disagree=lambda delta: max(unlike, delta),
+    won, lost, _ = decision.counts
+    margin = decision.plan.rule.margin
+    disagree = max((won + lost) / len(decision.units), margin)
+    assumptions = PowerAssumptions(
+        variance=lambda delta: max(disagree, delta) - delta**2,
+        unpaired_variance=lambda delta: 0.25,
+        disagree=lambda delta: max(disagree, delta),
     )
-    return items_needed(assumed, margin, power=_POWER).items
+    return items_needed(assumptions, margin, power=_POWER).items
 
 
 def decision_lines(decision: Decision) -> list[str]:
@@ -45,9 +46,9 @@ def decision_lines(decision: Decision) -> list[str]:
         if decision.tokens and decision.units:
             per_unit = decision.tokens * len(decision.units[0].items) * len(plan.models)
             tokens = f" (about {short_count(round(per_unit * remaining))} tokens)"
-        fixed = fixed_test_items(decision)
-        beside = "" if fixed is None else f"; a fixed test planned for the margin takes about {fixed:,}"
-        lines.append(f"not played: {plural(remaining, plan.unit)}{tokens} of the limit{beside}")
+        n_fixed = fixed_test_items(decision)
+        fixed_test = "" if n_fixed is None else f"; a fixed test planned for the margin takes about {n_fixed:,}"
+        lines.append(f"not played: {plural(remaining, plan.unit)}{tokens} of the limit{fixed_test}")
     means = ", ".join(f"{_short_name(model)} {mean:.3f}" for model, mean in decision.means.items() if mean is not None)
     if means:
         lines.append(f"means at the stop, as shares of the range: {means}; {STOPPED}, too far apart, and in no rank")
@@ -56,11 +57,11 @@ def decision_lines(decision: Decision) -> list[str]:
 
 def decisions_text(decisions: Sequence[Decision]) -> str:
     """Return decisions as text for a terminal; "" if there are none."""
-    return "\n".join(
-        f"{'  ' if number else ''}{f'{decision.plan.task}: ' if not number else ''}{line}"
-        for decision in decisions
-        for number, line in enumerate(decision_lines(decision))
-    )
+    lines: list[str] = []
+    for decision in decisions:
+        first, *others = decision_lines(decision)
+        lines += [f"{decision.plan.task}: {first}", *(f"  {line}" for line in others)]
+    return "\n".join(lines)
 
 
 def _short_name(model: str) -> str:
@@ -112,6 +113,6 @@ def _race_text(decision: Decision) -> str:
     if decision.verdict == UNDECIDED:
         return f"undecided after {count} of at most {plan.limit:,}, of {len(plan.models)} models{worse}"
     names = " and ".join(map(_short_name, decision.best))
-    what = "is best" if decision.verdict == BETTER else f"is best, or within {plan.rule.margin:g} of the best"
+    verdict = "is best" if decision.verdict == BETTER else f"is best, or within {plan.rule.margin:g} of the best"
     each = "each " if len(decision.best) > 1 else ""
-    return f"{names}: {each}{what} of {len(plan.models)} models (95 %), {plan.population}, after {count}{worse}"
+    return f"{names}: {each}{verdict} of {len(plan.models)} models (95 %), {plan.population}, after {count}{worse}"

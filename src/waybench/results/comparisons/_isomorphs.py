@@ -1,7 +1,7 @@
 """The same problems in another form: isomorphic items, and twins of environments."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -80,10 +80,14 @@ def twin_pairs(scores: Iterable[ItemScores]) -> list[tuple[ItemScores, ItemScore
     Both are of the same set of items with the same options and the same metric. Scores without a counterpart, and those
     of tasks that are not ours, are left out.
     """
-    ours = [side for side in scores if side.env]
-    by_identity = {side.identity(version=0): side for side in ours}
-    pairs = ((side, by_identity.get(side.identity(version=0, env=registry.load(side.env).items.twin))) for side in ours)
-    return [(side, twin) for side, twin in pairs if twin is not None]
+    our_scores = [side for side in scores if side.env]
+    by_identity = {side.identity(version=0): side for side in our_scores}  # a twin has versions of its own
+    pairs: list[tuple[ItemScores, ItemScores]] = []
+    for side in our_scores:
+        twin = by_identity.get(side.identity(version=0, env=registry.load(side.env).items.twin))
+        if twin is not None:
+            pairs.append((side, twin))
+    return pairs
 
 
 def compare_twins(
@@ -108,10 +112,10 @@ def twin_effects(all_rows: Iterable[Row]) -> list[TwinEffect]:
     The tests of all models and levels at one environment are one family. Episodes that a teacher has played are left
     out.
     """
-    free = [row for row in all_rows if not row.guided]
+    by_level = group_by((row for row in all_rows if not row.guided), lambda row: row.level)
     return adjust_effects(
         TwinEffect(level=level, comparison=comparison)
-        for level, level_rows in sorted(group_by(free, lambda row: row.level).items())
+        for level, level_rows in sorted(by_level.items())
         for side, twin in twin_pairs(headline_scores(level_rows))
         if (comparison := compare(side, twin, TWIN, family=side.env))
     )
@@ -236,16 +240,11 @@ class IsomorphEffect(Effect):
         return {name: values[name] for name in ("sets", "same", "agreement", "worst")}
 
 
-def _set_and_number(scores: ItemScores) -> tuple[str, int]:
-    """Return the item set of some scores and the number of their isomorph; 0 for original items."""
-    return split_isomorphic_label(scores.key.key)
-
-
 def _isomorph_effect(original: ItemScores, by_number: Mapping[int, ItemScores], margin: float) -> IsomorphEffect | None:
     """Compare a model's scores at original and at isomorphic items; None without a common item."""
     originals = {(key.level, key.item): key for key in original.item_keys}
-    instances = {key.instance for key in original.item_keys}
-    isomorphic: dict[ItemKey, list[float]] = {}
+    original_instances = {key.instance for key in original.item_keys}
+    isomorphic_values: dict[ItemKey, list[float]] = {}
     lost: dict[str, set[ItemKey]] = {"missing": set(), "undefined": set(), "unconfirmed": set()}
     failures: defaultdict[ItemKey, list[FailureKind]] = defaultdict(list)
     attempts: Counter[ItemKey] = Counter()
@@ -256,11 +255,11 @@ def _isomorph_effect(original: ItemScores, by_number: Mapping[int, ItemScores], 
             original_key = originals.get((key.level, key.item))
             if original_key is None:
                 continue
-            if key.instance in instances:
+            if key.instance in original_instances:
                 same += 1
                 continue
             if key in side.values:
-                isomorphic.setdefault(original_key, []).append(side.values[key])
+                isomorphic_values.setdefault(original_key, []).append(side.values[key])
             failures[original_key].extend(side.failures.get(key, ()))
             attempts[original_key] += side.attempts.get(key, 0)
             for name, keys in lost.items():
@@ -268,18 +267,18 @@ def _isomorph_effect(original: ItemScores, by_number: Mapping[int, ItemScores], 
                     keys.add(original_key)
     forms = {
         key: (*([original.values[key]] if key in original.values else []), *values)
-        for key, values in isomorphic.items()
+        for key, values in isomorphic_values.items()
     }
-    as_original = replace(
+    isomorphic = replace(
         next(iter(by_number.values())),
-        values={key: fmean(values) for key, values in isomorphic.items()},
+        values={key: fmean(values) for key, values in isomorphic_values.items()},
         # An item of which another set has a value is not lost.
-        **{name: frozenset(keys - isomorphic.keys()) for name, keys in lost.items()},
+        **{name: frozenset(keys - isomorphic_values.keys()) for name, keys in lost.items()},
         failures=failures,
         attempts=attempts,
         logs=frozenset().union(*(side.logs for side in by_number.values())),
     )
-    comparison = compare(original, as_original, ISOMORPH, name=original.name, margin=margin)
+    comparison = compare(original, isomorphic, ISOMORPH, name=original.name, margin=margin)
     return comparison and IsomorphEffect(
         comparison=comparison,
         numbers=tuple(sorted(by_number)),
@@ -298,11 +297,14 @@ def compare_isomorphs(
         margin: The greatest difference in a tie, as a share of the metric's range.
         is_chosen: The name of a task -> whether it is compared.
     """
-    ours = (side for side in scores if side.env and is_chosen(side.task))
+    by_set: dict[Hashable, dict[int, ItemScores]] = defaultdict(dict)
+    for side in scores:
+        if side.env and is_chosen(side.task):
+            item_set, number = split_isomorphic_label(side.key.key)
+            by_set[side.task, side.identity(key=item_set)][number] = side
     effects: list[IsomorphEffect] = []
-    for same_model in group_by(ours, lambda side: (side.task, side.identity(key=_set_and_number(side)[0]))).values():
-        by_number = {_set_and_number(side)[1]: side for side in same_model}
-        original = by_number.pop(0, None)
+    for by_number in by_set.values():
+        original = by_number.pop(0, None)  # the number of original items
         if original is not None and by_number and (effect := _isomorph_effect(original, by_number, margin)):
             effects.append(effect)
     return adjust_effects(effects)

@@ -62,14 +62,12 @@ def match_groups(groups: Iterable[RunKey], varies: str = MODEL) -> list[list[Run
     """Return lists of groups that differ in one thing only, in order of first appearance.
 
     Args:
-        groups: One that differs from no other in this thing alone is a list of its own.
+        groups: The groups; one that differs from no other in this thing alone is a list of its own.
         varies: `MODEL`, or the name of an option.
     """
-    return list(
-        group_by(
-            groups, comparison_key if varies == MODEL else lambda group: key_without_settings(group, varies)
-        ).values()
-    )
+    if varies == MODEL:
+        return list(group_by(groups, comparison_key).values())
+    return list(group_by(groups, lambda group: key_without_settings(group, varies)).values())
 
 
 def without_option(groups: Iterable[RunKey], option: str) -> dict[RunKey, RunKey]:
@@ -106,8 +104,8 @@ def most_frequent_failure(kinds: Iterable[FailureKind], order: Sequence[FailureK
 
     Of equally frequent kinds it is the first in the order of all kinds.
     """
-    counted = Counter(kinds)
-    return max(counted.items(), key=lambda pair: (pair[1], -order.index(pair[0]))) if counted else None
+    counts = Counter(kinds)
+    return max(counts.items(), key=lambda pair: (pair[1], -order.index(pair[0]))) if counts else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,16 +136,16 @@ class Failures:
 
 def count_failures(episodes: Iterable[Row]) -> Failures:
     """Return the counts of failures in episodes of one environment."""
-    counted = [row for row in episodes if row.is_included and not row.guided]
-    counts = Counter(kind for row in counted if (kind := main_failure(row)))
-    order = failure_kinds(counted[0].group.env) if counted else ()
-    return Failures(len(counted), {kind: counts[kind] for kind in order if counts[kind]})
+    rows = [row for row in episodes if row.is_included and not row.guided]
+    counts = Counter(kind for row in rows if (kind := main_failure(row)))
+    order = failure_kinds(rows[0].group.env) if rows else ()
+    return Failures(len(rows), {kind: counts[kind] for kind in order if counts[kind]})
 
 
 def has_fixed_length(episodes: Sequence[Row]) -> bool:
     """Return whether all included episodes of an environment ended at their limit on turns; True without any."""
-    counted = [row for row in episodes if row.is_included and not row.guided]
-    return all(row.end == End.TURN_LIMIT and main_failure(row) in (None, TURN_LIMIT) for row in counted)
+    rows = [row for row in episodes if row.is_included and not row.guided]
+    return all(row.end == End.TURN_LIMIT and main_failure(row) in (None, TURN_LIMIT) for row in rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,14 +228,14 @@ class ItemScores:
         """
         if not self.steps:
             return [self.values[key] for key in keys]
-        average, parts = curve_contributions([self.steps[key] for key in keys])
-        return [average + len(parts) * part for part in parts]
+        average, contributions = curve_contributions([self.steps[key] for key in keys])
+        return [average + len(contributions) * contribution for contribution in contributions]
 
     def identity(self, **replaced: Any) -> tuple[str, str, str, ComparisonKey]:
         """Return model, settings, metric and `key`, which identify the scores.
 
         Args:
-            **replaced: Parts of the key that are replaced, so that scores that differ in these alone have one identity.
+            **replaced: Fields of the key with new values, so that scores that differ in these alone have one identity.
         """
         return self.model, self.settings_key, self.metric.name, self.key._replace(**replaced)
 
@@ -267,19 +265,19 @@ def item_scores(all_rows: Iterable[Row], metric: str = "", *, needed: bool = Tru
         all_rows: The rows.
         metric: The metric's name, or "solved"; by default an environment's headline (`headline_spec`). Environments
             that have no such metric are left out.
-        needed: Whether some environment must have it.
+        needed: Whether some environment must have the metric.
 
     Raises:
         UsageError: If no environment has a needed metric, no record replays, or the metric is a ratio over the whole
             set, so that single items have no value.
     """
-    possible = ("", UNCONFIRMED, UNFINISHED)
-    by_group = group_by((row for row in all_rows if row.exclusion_reason in possible), lambda row: row.group)
+    rows = [row for row in all_rows if row.exclusion_reason in ("", UNCONFIRMED, UNFINISHED)]
+    by_group = group_by(rows, lambda row: row.group)
     all_scores = [
         scores for group, group_rows in by_group.items() if (scores := _scores_of_group(group, group_rows, metric))
     ]
-    if by_group and needed and not all_scores:
-        if all(row.exclusion_reason == UNCONFIRMED for of_group in by_group.values() for row in of_group):
+    if rows and needed and not all_scores:
+        if all(row.exclusion_reason == UNCONFIRMED for row in rows):
             raise UsageError(
                 "there are no episodes with results: none of the records re-simulates, since the environment's code or "
                 "the records have changed: run these items again, with another --out"
@@ -302,14 +300,11 @@ def _scores_of_group(group: RunKey, all_rows: Sequence[Row], name: str) -> ItemS
     rows = [row for row in all_rows if row.exclusion_reason in ("", UNFINISHED)]
     if not rows:
         return None
-    items, head, judged = (
-        group_by_item(rows),
-        env.scoring.metrics[0],
-        headline_spec(env, any(row.guided for row in rows)),
-    )
+    items = group_by_item(rows)
+    headline, first_metric = headline_spec(env, any(row.guided for row in rows)), env.scoring.metrics[0]
     choices: dict[str, tuple[Metric, Callable[[Row], float | None]]] = {
         **{metric.name: (metric, lambda row, name=metric.name: row.metrics[name]) for metric in env.scoring.metrics},
-        "": (judged.metric, judged.value),
+        "": (headline.metric, headline.value),
         SOLVED: (_SOLVED, lambda row: float(row.end == End.SOLVED)),
     }
     if name not in choices:
@@ -319,9 +314,9 @@ def _scores_of_group(group: RunKey, all_rows: Sequence[Row], name: str) -> ItemS
     def metric_values_at(items: Items) -> Mapping[ItemKey, float]:
         """Return the metric's value at each item."""
         if metric.per is None:
-            return item_values(items, head, value_of)
-        ratios = metric_values(items, head, metric)
-        if any(size != 1 for size in ratios.sizes or ()):
+            return item_values(items, first_metric, value_of)
+        ratios = metric_values(items, first_metric, metric)
+        if any(size != 1 for size in ratios.sizes or ()):  # with sizes of 1, a ratio is a plain mean
             raise UsageError(
                 f"metric {metric.name!r} is a ratio over the whole set, so single items have no value: choose another "
                 "metric"
@@ -330,10 +325,8 @@ def _scores_of_group(group: RunKey, all_rows: Sequence[Row], name: str) -> ItemS
 
     values = metric_values_at(items)
     metrics = [with_observed_bounds(declared, rows) for declared in env.scoring.metrics]
-    lost = None if judged.series else lost_rows(rows, metrics, best_of=env.scoring.best_of)
-    incomplete = (
-        dict[ItemKey, Range]() if lost is None else _incomplete_ranges(items, rows, lost, metric, metric_values_at)
-    )
+    lost = None if headline.series else lost_rows(rows, metrics, best_of=env.scoring.best_of)
+    incomplete = _incomplete_ranges(items, rows, lost, metric, metric_values_at) if lost else dict[ItemKey, Range]()
     bounded_metric = with_observed_bounds(metric, rows)
     kinds = {key: [kind for row in item if (kind := main_failure(row))] for key, item in items.items()}
     test = comparison_key(group)
@@ -351,7 +344,7 @@ def _scores_of_group(group: RunKey, all_rows: Sequence[Row], name: str) -> ItemS
         settings={option: value for option, value in group.options if option not in test_options},
         metric=bounded_metric,
         values=values,
-        steps=_mean_steps(items, judged.series) if judged.series and not name else {},
+        steps=_mean_steps(items, headline.series) if headline.series and not name else {},
         missing=frozenset({item_key(row) for row in rows} - items.keys()),
         incomplete=incomplete,
         unconfirmed=frozenset(item_key(row) for row in all_rows if row.exclusion_reason == UNCONFIRMED),
@@ -369,7 +362,11 @@ def _scores_of_group(group: RunKey, all_rows: Sequence[Row], name: str) -> ItemS
 def _mean_steps(items: Items, series: str) -> dict[ItemKey, list[float]]:
     """Return the mean of a series at each step over the attempts at each item."""
     curves = {key: [numbers for row in item if (numbers := row.series.get(series))] for key, item in items.items()}
-    return {key: [fmean(step) for step in zip(*of_item, strict=False)] for key, of_item in curves.items() if of_item}
+    return {
+        key: [fmean(numbers) for numbers in zip(*item_curves, strict=False)]  # of the steps that all attempts have
+        for key, item_curves in curves.items()
+        if item_curves
+    }
 
 
 def _incomplete_ranges(
@@ -380,14 +377,14 @@ def _incomplete_ranges(
     values_at: Callable[[Items], Mapping[ItemKey, float]],
 ) -> Mapping[ItemKey, Range]:
     """Return the least and greatest possible value at items where some attempts have no result; None if unbounded."""
-    lacking = {item_key(row) for row in rows if not row.is_included} & items.keys()
-    filled = [values_at(tried) for tried in lost.filled] if lacking else []
-    open_low, open_high = (metric.name in names for names in lost.unbounded)
+    incomplete_keys = {item_key(row) for row in rows if not row.is_included} & items.keys()
+    values_when_filled = [values_at(filled_items) for filled_items in lost.filled] if incomplete_keys else []
+    is_open_below, is_open_above = (metric.name in names for names in lost.unbounded)
     ranges: dict[ItemKey, Range] = {}
-    for key in lacking:
-        values = [values[key] for values in filled if key in values]
+    for key in incomplete_keys:
+        values = [values[key] for values in values_when_filled if key in values]
         if values:
-            ranges[key] = None if open_low else min(values), None if open_high else max(values)
+            ranges[key] = None if is_open_below else min(values), None if is_open_above else max(values)
     return ranges
 
 

@@ -21,15 +21,12 @@ from waybench.results.stats import PowerAssumptions
 from waybench.results.stats._power import FEWEST_ITEMS, pilot_assumptions
 from waybench.results.stats._verdicts import MARGIN
 
-# All that a sample's output is read without.
-_UNUSED = {"events", "timelines", "messages", "store", "attachments", "events_data", "metadata"}
-_STOPS = {
-    "max_tokens": TRUNCATED,
-    "model_length": OVERFLOW,
-    "content_filter": REFUSED,
-}
-_NO_ANSWER = "N"
-_SAME: tuple[Callable[[ItemScores], Hashable], ...] = (
+# The parts of a sample that are not read with its output.
+_UNUSED_FIELDS = {"events", "timelines", "messages", "store", "attachments", "events_data", "metadata"}
+_KIND_BY_STOP_REASON = {"max_tokens": TRUNCATED, "model_length": OVERFLOW, "content_filter": REFUSED}
+_NO_ANSWER = "N"  # Inspect's score of a sample without an answer
+# What pairs of scores have in common, the closest relation first (`compare_sides`).
+_RELATIONS: tuple[Callable[[ItemScores], Hashable], ...] = (
     lambda scores: (scores.model, scores.settings_key),
     lambda scores: scores.settings_key,
     lambda scores: scores.model,
@@ -38,7 +35,7 @@ _SAME: tuple[Callable[[ItemScores], Hashable], ...] = (
 
 
 class _Scored(NamedTuple):
-    """A sample with the log that it is in, and its scores by name; those that are no numbers are None."""
+    """A sample with the log that it is in, and its scores by name; scores that are no numbers are None."""
 
     log: Log
     seen: Seen
@@ -67,14 +64,15 @@ def foreign_scores(*directories: Path, on_problem: Callable[[Skipped], None] | N
         run = str(header.eval.model), str(header.eval.task), repr(sorted(settings_of_foreign_run(header).items()))
         samples = (
             _Scored(log, seen, {} if seen.error else dict(_numeric_scores(seen)))
-            for log, of_log in newest_samples(logs)
-            for seen in of_log
+            for log, log_samples in newest_samples(logs)
+            for seen in log_samples
             if not seen.ours
         )
         for item, attempts in group_by(samples, lambda sample: str(sample.seen.id)).items():
             key = ItemKey(0, item, "", Cluster(item))
-            before = by_run[run].get(key, [])
-            if not all(sample.seen.error for sample in attempts) or all(sample.seen.error for sample in before):
+            old_attempts = by_run[run].get(key, [])
+            # Errors do not replace the results of an older run.
+            if not all(sample.seen.error for sample in attempts) or all(sample.seen.error for sample in old_attempts):
                 by_run[run][key] = attempts
             headers[run] = header
     return [scores for run, items in by_run.items() if items for scores in _scorer_scores(headers[run], items)]
@@ -89,9 +87,9 @@ def _scorer_scores(header: Any, items: Mapping[ItemKey, Sequence[_Scored]]) -> I
             key: [number for sample in samples if (number := sample.numbers.get(name)) is not None]
             for key, samples in items.items()
         }
-        values = {key: fmean(of_item) for key, of_item in numbers.items() if of_item}
+        values = {key: fmean(item_numbers) for key, item_numbers in numbers.items() if item_numbers}
         missing = frozenset(key for key, samples in items.items() if all(sample.seen.error for sample in samples))
-        is_share = all(0 <= number <= 1 for of_item in numbers.values() for number in of_item)
+        is_share = all(0 <= number <= 1 for item_numbers in numbers.values() for number in item_numbers)
         yield ItemScores(
             model=str(header.eval.model),
             task=task,
@@ -111,7 +109,7 @@ def _scorer_scores(header: Any, items: Mapping[ItemKey, Sequence[_Scored]]) -> I
                 ]
                 for key, samples in items.items()
             },
-            attempts={key: len(of_item) for key, of_item in numbers.items()},
+            attempts={key: len(item_numbers) for key, item_numbers in numbers.items()},
             inputs={key: samples[0].seen.input_hash for key, samples in items.items()},
             logs=frozenset(sample.log.location for sample in all_samples),
         )
@@ -126,20 +124,20 @@ def _numeric_scores(seen: Seen) -> Iterator[tuple[str, float | None]]:
     """Yield a sample's scores by name, as numbers; None for other values."""
     for scorer, value in seen.scores.items():
         if isinstance(value, dict):
-            parts = cast(Mapping[str, Json], value)
-            yield from ((f"{scorer}/{name}", as_number(part)) for name, part in parts.items())
+            for name, entry in cast(Mapping[str, Json], value).items():
+                yield f"{scorer}/{name}", as_number(entry)
         elif isinstance(value, list):
-            values = cast(Sequence[Json], value)
-            yield from ((f"{scorer}/{number}", as_number(part)) for number, part in enumerate(values, start=1))
+            for number, entry in enumerate(cast(Sequence[Json], value), start=1):
+                yield f"{scorer}/{number}", as_number(entry)
         else:
             yield scorer, as_number(value)
 
 
 def _failure_kind(stops: Mapping[tuple[str, Any, int], FailureKind], sample: _Scored) -> FailureKind:
-    """Return the kind of a sample's failure, by its stop reason (`stops`), limit or answer."""
+    """Return the kind of a sample's failure, by its stop reason (`_stop_kinds`), limit or answer."""
     seen = sample.seen
-    if stopped := stops.get((sample.log.location, seen.id, seen.epoch)):
-        return stopped
+    if kind := stops.get((sample.log.location, seen.id, seen.epoch)):
+        return kind
     if seen.limit:
         return TURN_LIMIT
     return UNPARSED if _NO_ANSWER in seen.scores.values() else WRONG
@@ -149,14 +147,15 @@ def _stop_kinds(samples: Iterable[_Scored]) -> dict[tuple[str, Any, int], Failur
     """Return the failures that are cut-off or refused replies, by log, id and epoch."""
     failed = (sample for sample in samples if any(map(_is_failure, sample.numbers.values())))
     kinds: dict[tuple[str, Any, int], FailureKind] = {}
-    for location, of_log in group_by(failed, lambda sample: sample.log.location).items():
+    for location, log_samples in group_by(failed, lambda sample: sample.log.location).items():
+        ids_and_epochs = [(sample.seen.id, sample.seen.epoch) for sample in log_samples]
         outputs: list[Any] = []
         with suppress(Exception):  # a damaged sample: how the others ended is then not known either, their scores are
-            outputs = read_samples(location, [(sample.seen.id, sample.seen.epoch) for sample in of_log], _UNUSED)
+            outputs = read_samples(location, ids_and_epochs, _UNUSED_FIELDS)
         for sample in outputs:
-            stop = str(sample.output.stop_reason) if sample.output and sample.output.choices else ""
-            if stop in _STOPS:
-                kinds[location, sample.id, sample.epoch] = _STOPS[stop]
+            stop_reason = str(sample.output.stop_reason) if sample.output and sample.output.choices else ""
+            if stop_reason in _KIND_BY_STOP_REASON:
+                kinds[location, sample.id, sample.epoch] = _KIND_BY_STOP_REASON[stop_reason]
     return kinds
 
 
@@ -218,7 +217,7 @@ def compare_pairs(pairs: Iterable[tuple[ItemScores, ItemScores]]) -> list[Compar
 def compare_all_pairs(all_rows: Iterable[Row], metric_names: Sequence[str]) -> list[Comparison]:
     """Compare all pairs of groups on their common items, by some metrics, untested (MANGO, Tables 1, 9, 11 and 12).
 
-    They are in order of first appearance, and a pair without a common item is left out. Items are the same if their
+    The pairs are in order of first appearance; a pair without a common item is left out. Items are the same if their
     level, id and instance are. Metrics that an environment does not have are left out, and so are ratios
     (`Metric.per`), for which a single item has no weight of its own.
     """
@@ -230,25 +229,25 @@ def compare_all_pairs(all_rows: Iterable[Row], metric_names: Sequence[str]) -> l
         for metric in metrics:
             if metric.name not in metric_names or metric.per is not None:
                 continue
-            values = {group: metric_values(by_group[group], metrics[0], metric).values for group in groups}
+            bounded_metric = with_observed_bounds(metric, played)
             scores = [
-                scores_from_values(group, with_observed_bounds(metric, played), values[group]) for group in groups
+                scores_from_values(group, bounded_metric, metric_values(by_group[group], metrics[0], metric).values)
+                for group in groups
             ]
-            for first, second in combinations(scores, 2):
-                if comparison := compare(first, second, MODEL):
-                    comparisons.append(comparison)
+            pairs = (compare(first, second, MODEL) for first, second in combinations(scores, 2))
+            comparisons += [comparison for comparison in pairs if comparison]
     return comparisons
 
 
 def _test_names(scores: Iterable[ItemScores]) -> dict[Hashable, str]:
     """Return a name for each test: its title, with details if several tests share it."""
     names_by_test: dict[Hashable, str] = {}
-    for title, alike in group_by(scores, lambda side: side.name).items():
-        details = {side.test: side.details for side in alike}
-        names = dict.fromkeys(name for detail in details.values() for name in detail)
-        differing = [name for name in names if len({detail.get(name) for detail in details.values()}) > 1]
-        for test, test_details in details.items():
-            words = [f"{name.replace('_', ' ')}: {test_details[name]}" for name in differing if name in test_details]
+    for title, same_title_scores in group_by(scores, lambda side: side.name).items():
+        details_by_test = {side.test: side.details for side in same_title_scores}
+        names = dict.fromkeys(name for details in details_by_test.values() for name in details)
+        differing = [name for name in names if len({details.get(name) for details in details_by_test.values()}) > 1]
+        for test, details in details_by_test.items():
+            words = [f"{name.replace('_', ' ')}: {details[name]}" for name in differing if name in details]
             names_by_test[test] = ", ".join([title, *words])
     return names_by_test
 
@@ -259,14 +258,15 @@ def _match_sides(
     """Return the pairs of scores to compare at one test, and the scores without a partner."""
     pairs: list[tuple[ItemScores, ItemScores]] = []
     first_remaining, second_remaining = list(first), list(second)
-    for same in _SAME:
-        ours, others = group_by(first_remaining, same), group_by(second_remaining, same)
-        for key, (scores, *more) in ours.items():
-            if not more and len(others.get(key, ())) == 1:
-                pairs.append((scores, others[key][0]))
-        taken = {id(scores) for pair in pairs for scores in pair}
-        first_remaining = [scores for scores in first_remaining if id(scores) not in taken]
-        second_remaining = [scores for scores in second_remaining if id(scores) not in taken]
+    for relation in _RELATIONS:
+        first_by_key, second_by_key = group_by(first_remaining, relation), group_by(second_remaining, relation)
+        for key, first_scores in first_by_key.items():
+            second_scores = second_by_key.get(key, [])
+            if len(first_scores) == len(second_scores) == 1:
+                pairs.append((first_scores[0], second_scores[0]))
+        paired_ids = {id(scores) for pair in pairs for scores in pair}
+        first_remaining = [scores for scores in first_remaining if id(scores) not in paired_ids]
+        second_remaining = [scores for scores in second_remaining if id(scores) not in paired_ids]
     why = "several match, with different settings: compare models by name, or give --task"
     missing = "the other side has no such task with these settings"
     sides = ((first_remaining, second_remaining or second, True), (second_remaining, first_remaining or first, False))
@@ -292,20 +292,19 @@ def assumptions_from_pilot(
     """
     assumptions: list[PowerAssumptions] = []
     problems: list[str] = []
-    for alike in group_by(scores, lambda side: side.test).values():
-        name = f"{alike[0].name}: {alike[0].metric.title}"
-        metric = with_inferred_bounds(alike)
+    for sides in group_by(scores, lambda side: side.test).values():
+        name = f"{sides[0].name}: {sides[0].metric.title}"
+        metric = with_inferred_bounds(sides)
         low, high = (None, None) if metric.far_bounds else (metric.low, metric.high)
-        count = max(len(side.values) for side in alike)
         if low is None or high is None or low == high:
             problems.append(
                 f"{name}: its values are unbounded, or far from their bounds, so a difference cannot be given as a "
                 f"share of their range; give another --metric, for example solved"
             )
-        elif count < FEWEST_ITEMS:
+        elif max(len(side.values) for side in sides) < FEWEST_ITEMS:
             problems.append(f"{name}: too few items (at least {FEWEST_ITEMS} are needed)")
         else:
-            values = [{key: (value - low) / (high - low) for key, value in side.values.items()} for side in alike]
-            single = all(count <= 1 for side in alike for count in side.attempts.values())
+            values = [{key: (value - low) / (high - low) for key, value in side.values.items()} for side in sides]
+            single = all(n_attempts <= 1 for side in sides for n_attempts in side.attempts.values())
             assumptions.append(pilot_assumptions(name, values, lambda key: key.cluster, correlation, single=single))
     return assumptions, problems

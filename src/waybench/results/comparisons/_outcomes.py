@@ -64,49 +64,44 @@ class Outcome:
     @property
     def text(self) -> str:
         """The verdict: "A is better than B on 2 of the 3 tasks that can tell; 13 need more items: --limit 10"."""
-        telling, too_few = self.with_enough_items, self.too_few
-        better = {side: sum(pair.verdict is side for pair in telling) for side in (Verdict.FIRST, Verdict.SECOND)}
-        tied = sum(pair.verdict is Verdict.TIED for pair in telling)
-        names = {Verdict.FIRST: self.first, Verdict.SECOND: self.second}
-        if not telling:
+        verdicts = [pair.verdict for pair in self.with_enough_items]
+        n_first, n_second, n_tied = map(verdicts.count, (Verdict.FIRST, Verdict.SECOND, Verdict.TIED))
+        if not verdicts:
             return f"No task can tell {self.first} and {self.second} apart{self._more_items_text()}."
-        of = (
-            f"of the {plural(len(telling), 'task')} that can tell"
-            if len(telling) > 1
-            else "at the one task that can tell"
-        )
-        if len(telling) == len(self.comparisons):
-            of = f"of {plural(len(telling), 'task')}" if len(telling) > 1 else "at the task that both ran"
-        leading = max(better, key=lambda side: better[side])
-        if better[leading]:
-            count = f"on {better[leading]} " if len(telling) > 1 else ""
-            other = Verdict.SECOND if leading is Verdict.FIRST else Verdict.FIRST
-            said = f"{names[leading]} is better than {names[other]} {count}{of}"
-            said += f", {names[other]} on {better[other]}" if better[other] else ""
+        is_several, is_all = len(verdicts) > 1, len(verdicts) == len(self.comparisons)
+        tasks = plural(len(verdicts), "task")
+        if is_several:
+            of_tasks = f"of {tasks}" if is_all else f"of the {tasks} that can tell"
         else:
-            where = f"on any {of}" if len(telling) > 1 else of
-            said = f"No difference between {self.first} and {self.second} is shown {where}"
-        said += f"; {tied} {'is' if tied == 1 else 'are'} tied" if tied else ""
-        return said + (self._more_items_text() if too_few else "") + "."
+            of_tasks = "at the task that both ran" if is_all else "at the one task that can tell"
+        if n_first or n_second:
+            better, worse = (self.first, self.second) if n_first >= n_second else (self.second, self.first)
+            count = f"on {max(n_first, n_second)} " if is_several else ""
+            text = f"{better} is better than {worse} {count}{of_tasks}"
+            text += f", {worse} on {min(n_first, n_second)}" if n_first and n_second else ""
+        else:
+            text = f"No difference between {self.first} and {self.second} is shown "
+            text += f"on any {of_tasks}" if is_several else of_tasks
+        text += f"; {n_tied} {'is' if n_tied == 1 else 'are'} tied" if n_tied else ""
+        return text + (self._more_items_text() if self.too_few else "") + "."
 
     def _more_items_text(self) -> str:
         """Return how many items to add at tasks with too few, with the option to type."""
-        needs: dict[str, list[int]] = {}
+        most_by_option: dict[str, int] = {}
         for pair in self.too_few:
-            if needed := self._option_for_more_items(pair):
-                needs.setdefault(needed[0], []).append(needed[1])
+            if option_and_value := self._option_for_more_items(pair):
+                option, value = option_and_value
+                most_by_option[option] = max(value, most_by_option.get(option, 0))
         count = f"; {len(self.too_few)} {'needs' if len(self.too_few) == 1 else 'need'} more items"
-        flags = " and ".join(f"{flag}{max(numbers)}" for flag, numbers in needs.items())
-        return f"{count}: {flags}{self._price_text()}" if flags else count
-
-    def _min_differing_items(self) -> int:
-        """Return the least number of independent, differing items that can show a difference at a task."""
-        return math.ceil(1 + math.log2(max(len(self.comparisons), self.comparisons[0].family_size) / ALPHA))
+        options = " and ".join(f"{option}{value}" for option, value in most_by_option.items())
+        return f"{count}: {options}{self._price_text()}" if options else count
 
     def _growth(self, pair: Comparison) -> float | None:
         """Return the factor by which a task's items must grow to show a difference; None where no item differs."""
-        has = 1 - math.log2(pair.test.least_p)  # items, or pairs that differ
-        return max(1.0, self._min_differing_items() / has) if has > 1 else None
+        # A sign test of n independent items that differ has a p value of at least 2 ** (1 - n).
+        n_now = 1 - math.log2(pair.test.least_p)
+        n_needed = math.ceil(1 + math.log2(max(len(self.comparisons), self.comparisons[0].family_size) / ALPHA))
+        return max(1.0, n_needed / n_now) if n_now > 1 else None
 
     def _option_for_more_items(self, pair: Comparison) -> tuple[str, int] | None:
         """Return the option of `waybench run` that gives a task enough items, and its value.
@@ -128,15 +123,13 @@ class Outcome:
         tokens = cost = 0.0
         for pair in self.too_few:
             growth = self._growth(pair)
-            more = (
-                0
-                if growth is None or self._option_for_more_items(pair) is None
-                else math.ceil(pair.items * (growth - 1))
-            )
+            if growth is None or self._option_for_more_items(pair) is None:
+                continue
+            n_more = math.ceil(pair.items * (growth - 1))
             for side in (pair.first, pair.second):
-                spent = self.costs.get(side.group) if side.group else None
-                tokens += more * (spent.tokens or 0.0) if spent else 0.0
-                cost += more * (spent.cost or 0.0) if spent else 0.0
+                if side.group and (item_cost := self.costs.get(side.group)):
+                    tokens += n_more * (item_cost.tokens or 0.0)
+                    cost += n_more * (item_cost.cost or 0.0)
         words = [f"{short_count(tokens)} tokens"] if tokens >= 1 else []
         words += [f"{cost:.2g} USD"] if cost > 0 else []
         return f" (about {', '.join(words)} more)" if words else ""
@@ -144,10 +137,10 @@ class Outcome:
 
 def _signed_share(comparison: Comparison) -> float | None:
     """Return the difference as a share of its range, above 0 if the first side is better; None without a range."""
-    size = comparison.paired_difference.range
-    if not size:
+    difference = comparison.paired_difference
+    if not difference.range:
         return None
-    return (-1 if comparison.metric.better == "lower" else 1) * comparison.paired_difference.value / size
+    return (-1 if comparison.metric.better == "lower" else 1) * difference.value / difference.range
 
 
 def outcomes(
@@ -161,18 +154,20 @@ def outcomes(
         order: The models, the best one first, which is the first side of each pair; others are left out. By default
             all pairs are taken as they are, in the order of their comparisons.
     """
-    places = {model: number for number, model in enumerate(order)}
+    ranks = {model: rank for rank, model in enumerate(order)}
 
-    def model_pair(pair: Comparison) -> tuple[str, str]:
-        return pair.first.model, pair.second.model
-
-    def rank_pair(pair: Comparison) -> list[int]:
+    def rank_pair(pair: Comparison) -> tuple[int, int]:
         """Return the ranks of both models in `order`."""
-        return [places.get(model, 0) for model in model_pair(pair)]
+        return ranks.get(pair.first.model, 0), ranks.get(pair.second.model, 0)
 
-    chosen = [pair for pair in comparisons if not order or places.keys() >= {*model_pair(pair)}]
-    oriented = [pair.swapped if rank_pair(pair)[0] > rank_pair(pair)[1] else pair for pair in chosen]
-    by_pair = group_by(oriented, lambda pair: (*model_pair(pair), *pair.names))
+    def with_better_first(pair: Comparison) -> Comparison:
+        """Return a comparison, its sides exchanged where the second model is before the first in `order`."""
+        first_rank, second_rank = rank_pair(pair)
+        return pair.swapped if first_rank > second_rank else pair
+
+    chosen = (pair for pair in comparisons if not order or ranks.keys() >= {pair.first.model, pair.second.model})
+    oriented = map(with_better_first, chosen)
+    by_pair = group_by(oriented, lambda pair: (pair.first.model, pair.second.model, *pair.names))
     ranked = sorted(by_pair.values(), key=lambda pairs: rank_pair(pairs[0]))
     return [Outcome(*_pair_names(pairs[0]), pairs, costs) for pairs in ranked]
 
@@ -180,5 +175,5 @@ def outcomes(
 def _pair_names(pair: Comparison) -> tuple[str, str]:
     """Return the names of both sides; of one model before and after a change, with "in A" and "in B"."""
     first, second = pair.names
-    is_one = (pair.first.model, pair.first.agent) == (pair.second.model, pair.second.agent)
-    return (f"{first} in A", f"{second} in B") if is_one else (first, second)  # before and after a change
+    is_one_model = (pair.first.model, pair.first.agent) == (pair.second.model, pair.second.agent)
+    return (f"{first} in A", f"{second} in B") if is_one_model else (first, second)

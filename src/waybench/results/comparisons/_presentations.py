@@ -73,9 +73,11 @@ def _presentation_pairs(
             others = tuple(other for other in side.key.options if other[0] != option)
             if value is not None:
                 by_identity[side.identity(options=others)][value] = side
-    for by_name in by_identity.values():
-        names, reference = ordered_presentations(next(iter(by_name.values())).env, option, by_name)
-        yield from (((name, by_name[name]), (reference, by_name[reference])) for name in names if name != reference)
+    for by_value in by_identity.values():
+        values, reference = ordered_presentations(next(iter(by_value.values())).env, option, by_value)
+        for value in values:
+            if value != reference:
+                yield (value, by_value[value]), (reference, by_value[reference])
 
 
 def _presentation_of_group(group: RunKey, option: str) -> str | None:

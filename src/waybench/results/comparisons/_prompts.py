@@ -151,8 +151,8 @@ def wording_effects(all_rows: Iterable[Row]) -> list[WordingEffect]:
     worst of them is greatest by selection. Episodes with a teacher are left out, and environments whose headline is a
     ratio (`Metric.per`), for which a single item has no weight of its own.
     """
-    free = [row for row in all_rows if not row.guided]
-    by_group = group_by((row for row in free if WORDING in dict(row.group.options)), lambda row: row.group)
+    with_wording = (row for row in all_rows if not row.guided and WORDING in dict(row.group.options))
+    by_group = group_by(with_wording, lambda row: row.group)
     effects: list[WordingEffect] = []
     for groups in match_groups(by_group, WORDING):
         rows = [row for group in groups for row in by_group[group]]
@@ -168,37 +168,37 @@ def _wording_effect(
     metric: Metric, groups: Mapping[str, RunKey], by_group: Mapping[RunKey, Sequence[Row]]
 ) -> WordingEffect | None:
     """Return the effect of a model's wordings, from its group in each of them; None without common items."""
-    of_names = {
+    values_by_name = {
         name: metric_values(group_by_item(by_group[group]), metric, metric).values for name, group in groups.items()
     }
     env = next(iter(groups.values())).env
-    names, reference = ordered_presentations(env, WORDING, [name for name, values in of_names.items() if values])
+    names, reference = ordered_presentations(env, WORDING, [name for name, values in values_by_name.items() if values])
     if len(names) < 2:
         return None
-    scored = [of_names[name] for name in names]
-    both = sorted(key for key in scored[0] if all(key in values for values in scored))
-    if not both:
+    values_of_wordings = [values_by_name[name] for name in names]
+    common_keys = sorted(key for key in values_of_wordings[0] if all(key in values for values in values_of_wordings))
+    if not common_keys:
         return None
-    scores = {name: scores_from_values(groups[name], metric, of_names[name]) for name in names}
+    scores = {name: scores_from_values(groups[name], metric, values_by_name[name]) for name in names}
     others = [name for name in names if name != reference]
-    pairs = adjust_comparisons(
-        compare(scores[name], scores[reference], WORDING, metric=metric, keys=both) for name in others
+    comparisons = adjust_comparisons(
+        compare(scores[name], scores[reference], WORDING, metric=metric, keys=common_keys) for name in others
     )
-    by_name = dict(zip(others, pairs, strict=True))
+    comparison_by_name = dict(zip(others, comparisons, strict=True))
     wordings = [
         WordingScore(
             group=groups[name],
             name=name,
-            mean=pair.first_mean if (pair := by_name.get(name)) else pairs[0].second_mean,
-            comparison=pair,
+            mean=comparison.first_mean if (comparison := comparison_by_name.get(name)) else comparisons[0].second_mean,
+            comparison=comparison,
             errors=sum(row.error and not row.exclusion_reason for row in by_group[groups[name]]),
         )
         for name in names
     ]
     worst_of = max if metric.better == "lower" else min
     means = [score.mean.value for score in wordings]
-    worst_values = [worst_of(values[key] for values in scored) for key in both]
-    worst_mean = clustered_mean(worst_values, [key.cluster for key in both], *metric.interval_bounds)
+    worst_values = [worst_of(values[key] for values in values_of_wordings) for key in common_keys]
+    worst_mean = clustered_mean(worst_values, [key.cluster for key in common_keys], *metric.interval_bounds)
     assert worst_mean is not None
     return WordingEffect(
         metric=metric.name,
@@ -207,8 +207,8 @@ def _wording_effect(
         worst=worst_of(wordings, key=lambda score: score.mean.value).name,
         spread=max(means) - min(means),
         worst_of_items=worst_mean,
-        items=count_items(both),
-        left_out=count_items(key for values in scored for key in values) - count_items(both),
+        items=count_items(common_keys),
+        left_out=count_items(key for values in values_of_wordings for key in values) - count_items(common_keys),
     )
 
 
@@ -222,11 +222,11 @@ def _wording_lines(env_id: str, effects: Sequence[WordingEffect]) -> tuple[list[
     """Return the cells of the table of wordings, and the kind of each line for `align_columns`."""
     env = registry.load(env_id)
     metric = env.scoring.metrics[0]
-    what = ", ".join(part for part in (metric.title, better_text(metric)) if part)
+    score_heading = ", ".join(part for part in (metric.title, better_text(metric)) if part)
     references = {effect.reference for effect in effects}
     against = f"against {one_line(references.pop(), LONGEST)}" if len(references) == 1 else "against the reference"
-    lines = [[f"{env.title}: the same items in several wordings", "items", what, against, "p (Holm)"]]
-    groups, marks = {effect.group for effect in effects}, [""]
+    lines = [[f"{env.title}: the same items in several wordings", "items", score_heading, against, "p (Holm)"]]
+    groups, kinds = {effect.group for effect in effects}, [""]
     names = labels(effect.group for effect in effects) if len(groups) > 1 else {}
     for number, effect in enumerate(effects):
         name, items = names.get(effect.group) or one_line(effect.group.model, LONGEST), str(effect.items)
@@ -237,11 +237,13 @@ def _wording_lines(env_id: str, effects: Sequence[WordingEffect]) -> tuple[list[
             lines.append([f"{name}, {one_line(score.name, LONGEST)}", items, mean, *change])
         worst = mean_text(effect.worst_of_items.value, metric)
         lines.append([f"{name}, worst wording of each item", items, worst, "", ""])
-        marks += [str(number)] * (len(effect.wordings) + 1)
-    return lines, marks
+        kinds += [str(number)] * (len(effect.wordings) + 1)  # a rule after each effect
+    return lines, kinds
 
 
 class _Line(NamedTuple):
+    """A row of the frame of wordings."""
+
     effect: WordingEffect
     score: WordingScore
 
@@ -281,64 +283,70 @@ def examples_effects(all_rows: Iterable[Row]) -> list[ExamplesEffect]:
         group: group_by(rows, lambda row: row.level)
         for group, rows in group_by(all_rows, lambda row: row.group).items()
     }
-    bare = without_option(by_group, EXAMPLES)
+    bare_groups = without_option(by_group, EXAMPLES)
     effects: list[ExamplesEffect] = []
-    for group, by_level in by_group.items():
-        if group in bare:
-            for level, rows in sorted(by_level.items()):
-                with_, without = group_by_item(rows), group_by_item(by_group[bare[group]].get(level, []))
-                both = [key for key in with_ if key in without]
-                if both:
-                    pair = {key: with_[key] for key in both}, {key: without[key] for key in both}
-                    effects.append(_examples_effect(group, bare[group], level, *pair))
+    for group in by_group:
+        if group not in bare_groups:
+            continue
+        bare_group = bare_groups[group]
+        for level, rows in sorted(by_group[group].items()):
+            items, bare_items = group_by_item(rows), group_by_item(by_group[bare_group].get(level, []))
+            common_keys = [key for key in items if key in bare_items]
+            if common_keys:
+                pair = {key: items[key] for key in common_keys}, {key: bare_items[key] for key in common_keys}
+                effects.append(_examples_effect(group, bare_group, level, *pair))
     return effects
 
 
-def _examples_effect(group: RunKey, bare: RunKey, level: int, with_: Items, without: Items) -> ExamplesEffect:
-    """Return the effect of examples at one level, from the items with examples and without."""
+def _examples_effect(group: RunKey, bare_group: RunKey, level: int, items: Items, bare_items: Items) -> ExamplesEffect:
+    """Return the effect of examples at one level, from the same items with examples and without (bare)."""
     env = group.environment
-    played = [row for items in (with_, without) for item in items.values() for row in item]
+    rows = [row for side in (items, bare_items) for attempts in side.values() for row in attempts]
     metrics: dict[str, IntervalEstimate] = {}
-    for metric in (with_observed_bounds(each_metric, played) for each_metric in env.scoring.metrics):
-        new, old = (
+    for declared in env.scoring.metrics:
+        metric = with_observed_bounds(declared, rows)
+        scores, bare_scores = (
             scores_from_values(
-                of, metric, item_values(items, env.scoring.metrics[0], lambda row, name=metric.name: row.metrics[name])
+                side_group,
+                metric,
+                item_values(side, env.scoring.metrics[0], lambda row, name=metric.name: row.metrics[name]),
             )
-            for of, items in ((group, with_), (bare, without))
+            for side_group, side in ((group, items), (bare_group, bare_items))
         )
-        if comparison := compare(new, old, EXAMPLES):
+        if comparison := compare(scores, bare_scores, EXAMPLES):
             metrics[metric.name] = comparison.difference
     curves = {
-        declared.name: mean
-        for declared in env.scoring.series
-        if (mean := _curve_change(with_observed_bounds(declared, played), with_, without)) is not None
+        series.name: mean
+        for series in env.scoring.series
+        if (mean := _curve_change(with_observed_bounds(series, rows), items, bare_items)) is not None
     }
-    return ExamplesEffect(group=group, level=level, items=count_items(with_), metrics=metrics, curves=curves)
+    return ExamplesEffect(group=group, level=level, items=count_items(items), metrics=metrics, curves=curves)
 
 
-def _curve_change(series: Series, with_: Items, without: Items) -> IntervalEstimate | None:
-    """Return the difference of two curves' means over their steps; None without common items."""
+def _curve_change(series: Series, items: Items, bare_items: Items) -> IntervalEstimate | None:
+    """Return the mean of a curve with examples less that without; None without common items."""
 
-    def has_curve(item: Sequence[Row]) -> bool:
-        """Return whether an attempt at the item has the series."""
-        return any(row.series.get(series.name) for row in item)
+    def has_curve(attempts: Sequence[Row]) -> bool:
+        """Return whether an attempt at an item has the series."""
+        return any(row.series.get(series.name) for row in attempts)
 
-    keys = [key for key in with_ if has_curve(with_[key]) and has_curve(without[key])]
-    (new, new_parts), (old, old_parts) = (_curve_contributions(series.name, items, keys) for items in (with_, without))
-    size = None if series.low is None or series.high is None else series.high - series.low
+    keys = [key for key in items if has_curve(items[key]) and has_curve(bare_items[key])]
+    mean, contributions = _curve_contributions(series.name, items, keys)
+    bare_mean, bare_contributions = _curve_contributions(series.name, bare_items, keys)
+    most = None if series.low is None or series.high is None else series.high - series.low
     return clustered_mean(
-        [new - old + len(keys) * (new_parts[key] - old_parts[key]) for key in keys],
+        [mean - bare_mean + len(keys) * (contributions[key] - bare_contributions[key]) for key in keys],
         [key.cluster for key in keys],
-        None if size is None else -size,
-        size,
+        None if most is None else -most,
+        most,
     )
 
 
 def _curve_contributions(name: str, items: Items, keys: Sequence[ItemKey]) -> tuple[float, dict[ItemKey, float]]:
     """Return the mean of a curve over its steps, and each item's contribution to it (linearised)."""
     episodes = [(key, row.series[name]) for key in keys for row in items[key] if row.series.get(name)]
-    average, parts = curve_contributions([numbers for _, numbers in episodes])
+    mean, contributions = curve_contributions([numbers for _, numbers in episodes])
     by_item = dict.fromkeys(keys, 0.0)
-    for (key, _), part in zip(episodes, parts, strict=True):
-        by_item[key] += part
-    return average, by_item
+    for (key, _), contribution in zip(episodes, contributions, strict=True):
+        by_item[key] += contribution
+    return mean, by_item

@@ -58,44 +58,51 @@ def comparisons_text(
         origins: Where each side comes from, shown beside its model's name; "" for nothing.
     """
     blocks: list[str] = []
-    several = len(comparisons) > 1
-    for rows in group_by(comparisons, lambda pair: (pair.first.model, pair.second.model, *pair.names)).values():
+    p_heading = "Holm" if len(comparisons) > 1 else "p"
+    by_pair = group_by(comparisons, lambda pair: (pair.first.model, pair.second.model, *pair.names))
+    for pair_comparisons in by_pair.values():
         sides = (
             f"{letter}: {name}{f' in {origin}' if origin else ''}"
-            for letter, name, origin in zip("AB", rows[0].names, origins, strict=True)
+            for letter, name, origin in zip("AB", pair_comparisons[0].names, origins, strict=True)
         )
-        telling = [row for row in rows if row.verdict is not Verdict.TOO_FEW]
-        shown = telling or rows
-        lines = [["", "items", "A", "B", "A − B", "95 % interval", "Holm" if several else "p", "verdict"]]
-        lines += [[_task_and_metric_title(row, short=True), *comparison_cells(row)] for row in shown]
-        size = max(text_width(line[-1]) for line in lines)
-        table = align_columns([[*line[:-1], line[-1] + " " * (size - text_width(line[-1]))] for line in lines])
+        too_few = [row for row in pair_comparisons if row.verdict is Verdict.TOO_FEW]
+        # If no task has enough items, all are in the table; otherwise those without enough are in a last sentence.
+        rows = [row for row in pair_comparisons if row.verdict is not Verdict.TOO_FEW] or too_few
+        lines = [["", "items", "A", "B", "A − B", "95 % interval", p_heading, "verdict"]]
+        lines += [[_task_and_metric_title(row, short=True), *comparison_cells(row)] for row in rows]
+        width = max(text_width(line[-1]) for line in lines)
+        # Verdicts are aligned to the left.
+        table = align_columns([[*line[:-1], line[-1] + " " * (width - text_width(line[-1]))] for line in lines])
         blocks += ["\n".join(sides), table]
         blocks += [
-            "\n".join([_task_and_metric_title(row), *(f"  {line}" for line in comparison_lines(row))]) for row in shown
+            "\n".join([_task_and_metric_title(row), *(f"  {line}" for line in comparison_lines(row))]) for row in rows
         ]
-        if len(shown) < len(rows):
-            few = [_too_few_text(row) for row in rows if row.verdict is Verdict.TOO_FEW]
-            blocks.append(f"Too few items to tell: {'; '.join(few)}.")
-    verdicts = {comparison.verdict for comparison in comparisons}
-    notes = [text.format(margin=margin) for verdict, text in _LEGEND.items() if verdict in verdicts]
-    if any(comparison.metric.better == "lower" for comparison in comparisons):
-        notes.append("↓ lower is better")
-    if several:
-        adjusted = sum(comparison.adjusted_p is not None for comparison in comparisons)
-        of = "" if adjusted == len(comparisons) else f" of {len(comparisons):,}, those that can show a difference"
-        count = plural(adjusted, "comparison")
-        notes.append(f"Holm: the p value, adjusted for {count}{of}: a difference is shown if it is below 0.05")
-    if notes:
+        if too_few and len(rows) < len(pair_comparisons):
+            blocks.append(f"Too few items to tell: {'; '.join(map(_too_few_text, too_few))}.")
+    if notes := _notes_on_verdicts(comparisons, margin):
         blocks.append("\n".join(notes))
-    not_compared = ["Not compared:"]
+    not_compared: list[str] = []
     for side in unpaired:
         scores, items = side.scores, plural(count_items(side.scores.item_keys), "item")
         name = one_line(f"{scores.name}: {scores.metric.title}, {scores.model}", 2 * LONGEST)
         not_compared.append(f"  {'A' if side.first else 'B'}: {name}, {items} ({side.why})")
-    if len(not_compared) > 1:
-        blocks.append("\n".join(not_compared))
+    if not_compared:
+        blocks.append("\n".join(["Not compared:", *not_compared]))
     return "\n\n".join(blocks)
+
+
+def _notes_on_verdicts(comparisons: Sequence[Comparison], margin: float) -> list[str]:
+    """Return the notes on the verdicts, the direction and the adjustment, as far as comparisons need them."""
+    verdicts = {comparison.verdict for comparison in comparisons}
+    notes = [text.format(margin=margin) for verdict, text in _LEGEND.items() if verdict in verdicts]
+    if any(comparison.metric.better == "lower" for comparison in comparisons):
+        notes.append("↓ lower is better")
+    if len(comparisons) > 1:
+        n_adjusted = sum(comparison.adjusted_p is not None for comparison in comparisons)
+        of = "" if n_adjusted == len(comparisons) else f" of {len(comparisons):,}, those that can show a difference"
+        count = plural(n_adjusted, "comparison")
+        notes.append(f"Holm: the p value, adjusted for {count}{of}: a difference is shown if it is below 0.05")
+    return notes
 
 
 def _too_few_text(comparison: Comparison) -> str:
@@ -107,18 +114,18 @@ def _too_few_text(comparison: Comparison) -> str:
 
 
 def _task_and_metric_title(comparison: Comparison, *, short: bool = False) -> str:
-    """Return the task and metric of a comparison, with an arrow if lower is better."""
-    lower = " ↓" if comparison.metric.better == "lower" else ""
+    """Return the task and metric of a comparison, with an arrow if lower is better.
+
+    Unless `short`, it says that means are of single attempts where an item's score is usually that of its best one.
+    """
+    arrow = " ↓" if comparison.metric.better == "lower" else ""
     title = comparison.metric.title
     group = comparison.first.group
     is_best_of = group is not None and group.environment.scoring.best_of and not comparison.first.steps
-    if (
-        not short
-        and is_best_of
-        and max((*comparison.first.attempts.values(), *comparison.second.attempts.values()), default=1) > 1
-    ):
+    attempts = (*comparison.first.attempts.values(), *comparison.second.attempts.values())
+    if not short and is_best_of and max(attempts, default=1) > 1:
         title = f"{title} (mean of single attempts, not the best of several)"
-    return f"{one_line(f'{comparison.name}: {title}', 2 * LONGEST)}{lower}"
+    return f"{one_line(f'{comparison.name}: {title}', 2 * LONGEST)}{arrow}"
 
 
 class ComparisonCells(NamedTuple):
@@ -168,9 +175,7 @@ def _signed_change_text(value: float, metric: Metric) -> str:
 def _interval_text(mean: IntervalEstimate, metric: Metric) -> str:
     """Return the interval of a difference: "−3.0 to +1.2"."""
     ends = known_ends(mean, metric, is_change=True)
-    return (
-        NOTHING if ends is None else f"{_signed_change_text(ends[0], metric)} to {_signed_change_text(ends[1], metric)}"
-    )
+    return NOTHING if ends is None else " to ".join(_signed_change_text(end, metric) for end in ends)
 
 
 def _short_verdict(verdict: Verdict, metric: Metric) -> str:
@@ -191,18 +196,18 @@ def verdict_sentence(comparison: Comparison) -> str:
     within = "" if margin is None else f"±{mean_text(margin, metric)}"
     if verdict is Verdict.TIED:
         return f"tied within {within} (90 % interval {_interval_text(comparison.interval_90, metric)})"
-    what = "too few to tell" if verdict is Verdict.TOO_FEW else "no difference shown"
-    could = "the size is unknown" if interval == NOTHING else f"could be {interval}"
+    conclusion = "too few to tell" if verdict is Verdict.TOO_FEW else "no difference shown"
+    if comparison.test.p >= ALPHA:
+        size = "the size is unknown" if interval == NOTHING else f"could be {interval}"
+    # Otherwise the interval, which is of this comparison alone, does not contain 0.
+    elif comparison.adjusted_p is None:
+        size = f"alone {interval}, but there are {plural(comparison.family_size, 'other comparison')}"
+    else:
+        size = f"alone {interval}, but this is one of {comparison.family_size:,} comparisons"
     unit = "items" if difference.clusters == difference.n else "clusters"
-    more = (
-        f"; a tie within {within} takes {comparison.min_clusters_for_tie:,} {unit}" if comparison.within_margin else ""
-    )
-    # The interval is of this comparison alone, and does not contain 0.
-    if comparison.test.p < ALPHA and comparison.adjusted_p is None:
-        could = f"alone {interval}, but there are {plural(comparison.family_size, 'other comparison')}"
-    elif comparison.test.p < ALPHA:
-        could = f"alone {interval}, but this is one of {comparison.family_size:,} comparisons"
-    return f"{what} ({could}{more})"
+    if comparison.within_margin:
+        size += f"; a tie within {within} takes {comparison.min_clusters_for_tie:,} {unit}"
+    return f"{conclusion} ({size})"
 
 
 def comparison_lines(comparison: Comparison, *, settings: bool = True) -> Iterator[str]:
@@ -212,12 +217,12 @@ def comparison_lines(comparison: Comparison, *, settings: bool = True) -> Iterat
     """
     yield f"{verdict_sentence(comparison)}; {_test_text(comparison)}."
     if settings:
-        of_sides = {"A": comparison.first.settings, "B": comparison.second.settings}
-        first, second = of_sides.values()
+        first, second = comparison.first.settings, comparison.second.settings
         names = [name for name in {**first, **second} if repr(first.get(name)) != repr(second.get(name))]
-        for letter, values in of_sides.items() if names else ():
-            text = ", ".join(setting_text(name, values.get(name)) for name in names)
-            yield f"{letter} with {one_line(text, 2 * LONGEST)}."
+        for letter, values in (("A", first), ("B", second)):
+            if names:
+                text = ", ".join(setting_text(name, values.get(name)) for name in names)
+                yield f"{letter} with {one_line(text, 2 * LONGEST)}."
     sent_back = [side.reasoning_sent_back for side in (comparison.first, comparison.second)]
     if all(sent_back) and len(set(sent_back)) > 1:
         yield f"Reasoning of earlier turns that was sent back: A {sent_back[0]}, B {sent_back[1]}."
@@ -235,13 +240,13 @@ def _test_text(comparison: Comparison) -> str:
     """Return the test of a comparison with its p value and numbers of items."""
     name = {"mcnemar": "McNemar's test (mid-p)", "t": "a t test of the pairs"}[comparison.test.method]
     items, clusters, values = comparison.items, comparison.difference.clusters, comparison.difference.n
-    of = plural(items, "item")
+    sample = plural(items, "item")
     if values > items:  # attempts at a single item are what was drawn
-        of += f", {plural(values, 'attempt')}"
+        sample += f", {plural(values, 'attempt')}"
     elif clusters != items:
-        of += f" in {plural(clusters, 'cluster')}"
-    rare = f"; {RARE_EXTREMES}" if comparison.paired_difference.omits_rare_extremes else ""
-    return f"p {_p_value_text(comparison.test.p)} by {name} over {of}{_levels_text(comparison.keys)}{rare}"
+        sample += f" in {plural(clusters, 'cluster')}"
+    note = f"; {RARE_EXTREMES}" if comparison.paired_difference.omits_rare_extremes else ""
+    return f"p {_p_value_text(comparison.test.p)} by {name} over {sample}{_levels_text(comparison.keys)}{note}"
 
 
 def _levels_text(keys: Iterable[ItemKey]) -> str:
@@ -263,10 +268,10 @@ def _exclusion_lines(comparison: Comparison) -> Iterator[str]:
         ("unconfirmed", "with attempts that do not replay: their records do not agree with a new simulation"),
         ("undefined", "without a value, for example because no answer could be read"),
     ):
-        of_first, of_second = (getattr(side, name) & comparison.common for side in (first, second))
-        if of_first or of_second:
-            sides = f"A {count_items(of_first):,}, B {count_items(of_second):,}"
-            yield f"Excluded: {plural(count_items(of_first | of_second), 'item')} {reason} ({sides})."
+        first_keys, second_keys = (getattr(side, name) & comparison.common for side in (first, second))
+        if first_keys or second_keys:
+            sides = f"A {count_items(first_keys):,}, B {count_items(second_keys):,}"
+            yield f"Excluded: {plural(count_items(first_keys | second_keys), 'item')} {reason} ({sides})."
 
 
 def _first_error_lines(comparison: Comparison) -> Iterator[str]:
@@ -296,13 +301,14 @@ def _failure_lines(comparison: Comparison) -> Iterator[str]:
         ]
         yield f"Both fail by {first[0].title} ({', '.join(parts)} failures)."
         return
-    parts = [
-        f"by {main[0].title} ({main[1]:,} of {plural(kinds.total(), 'failure')})"
-        if main
-        else f"in none of {plural(attempts, 'attempt')}"
-        for (kinds, attempts), main in zip(sides, (first, second), strict=True)
-    ]
-    yield f"A fails {parts[0]}, B {parts[1]}."
+    parts: list[str] = []
+    for (kinds, attempts), kind_and_count in zip(sides, (first, second), strict=True):
+        if kind_and_count:
+            kind, count = kind_and_count
+            parts.append(f"by {kind.title} ({count:,} of {plural(kinds.total(), 'failure')})")
+        else:
+            parts.append(f"in none of {plural(attempts, 'attempt')}")
+    yield "A fails {}, B {}.".format(*parts)
 
 
 def comparisons_json(comparisons: Iterable[Comparison], unpaired: Iterable[Unpaired], margin: float) -> dict[str, Json]:

@@ -30,16 +30,22 @@ LARGER_BETTER, LARGER_WORSE, NOT_SHOWN, TOO_FEW = "larger is better", "larger is
 
 
 class SizedModel(Protocol):
-    """A model with its number of parameters (None if not known) and its series ("" for none)."""
+    """A model with its number of parameters and its series."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name to show; "" for that of its runs."""
+        ...
 
     @property
-    def size(self) -> float | None: ...
+    def size(self) -> float | None:
+        """Number of parameters; None if not known."""
+        ...
 
     @property
-    def series(self) -> str: ...
+    def series(self) -> str:
+        """The name of its series; "" for none."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +164,8 @@ class TrendEffect(Effect):
             return TOO_FEW
         if self.adjusted >= ALPHA:
             return NOT_SHOWN
-        return (
-            LARGER_BETTER if (self.trend.statistic > 0) != (self.comparison.metric.better == "lower") else LARGER_WORSE
-        )
+        scores_rise, is_lower_better = self.trend.statistic > 0, self.comparison.metric.better == "lower"
+        return LARGER_BETTER if scores_rise != is_lower_better else LARGER_WORSE
 
 
 def trend_effects(all_rows: Iterable[Row], models: Mapping[str, SizedModel]) -> list[TrendEffect]:
@@ -169,8 +174,8 @@ def trend_effects(all_rows: Iterable[Row], models: Mapping[str, SizedModel]) -> 
     All tests are one family; those of embedded players are another. Episodes that a teacher has played, and those of
     searches, are left out, and so are models without a series or a size in `models`, which has them by name.
     """
-    known = {name for name, model in models.items() if model.series and model.size}
-    rows = [row for row in all_rows if row.group.model in known and not row.guided and not row.adaptive]
+    sized_models = {name for name, model in models.items() if model.series and model.size}
+    rows = [row for row in all_rows if row.group.model in sized_models and not row.guided and not row.adaptive]
     by_series = group_by(
         headline_scores(rows), lambda side: (models[side.model].series, side.test, side.settings_key, side.task)
     )
@@ -196,15 +201,18 @@ def _trend_of_series(series: str, sides: Sequence[ItemScores], models: Mapping[s
     comparison = compare(ordered[-1], ordered[0], MODEL, keys=keys)
     assert comparison is not None
     metric, clusters = comparison.metric, [key.cluster for key in keys]
-    columns = [side.values_at(keys) for side in ordered]
+    values_of_models = [side.values_at(keys) for side in ordered]
     by_cluster = group_by(range(len(keys)), clusters.__getitem__)
-    blocks = [[fmean(column[index] for index in indices) for column in columns] for indices in by_cluster.values()]
+    blocks = [
+        [fmean(values[index] for index in indices) for values in values_of_models] for indices in by_cluster.values()
+    ]
+    # An item's least-squares slope on log2 of the size is a weighted sum of its values.
     doublings = [log2(size) for size in sizes]
     centre = fmean(doublings)
-    weights = [(at - centre) / sum((other - centre) ** 2 for other in doublings) for at in doublings]
-    slopes = [sum(map(mul, weights, values)) for values in zip(*columns, strict=True)]
+    weights = [(log_size - centre) / sum((other - centre) ** 2 for other in doublings) for log_size in doublings]
+    slopes = [sum(map(mul, weights, item_values)) for item_values in zip(*values_of_models, strict=True)]
     slope = clustered_mean(slopes, clusters)
-    means = [clustered_mean(column, clusters, *metric.interval_bounds) for column in columns]
+    means = [clustered_mean(values, clusters, *metric.interval_bounds) for values in values_of_models]
     assert slope is not None
     members = [
         SeriesMember(models[side.model].name or side.model, size, mean)

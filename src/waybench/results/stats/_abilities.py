@@ -115,7 +115,6 @@ class _Model:
         self._easiness = slice(self._general.stop, self._general.stop + self._count)
         self._size = self._easiness.stop
         self._spreads = np.ones(self._count)
-        self._seen = [bool((~np.isnan(family.shares)).any()) for family in families]
         self._blocks = [
             np.r_[
                 np.arange(self._family_slice(number).start, self._family_slice(number).stop), self._coefficients[number]

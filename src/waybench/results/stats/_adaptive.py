@@ -23,7 +23,7 @@ FEWEST = 12  # trials before precision can be reached, for the first few can agr
 _BINS = 20  # to a doubling, or another unit of the curves' scale: horizons of one bin count as equal for a choice
 _SURE = 0.95  # probability with which the horizon is beyond the range, or below it, for the search to end
 _LEAST_RATE = 1e-9  # of success and of failure
-_WORTH = 1e-6  # curves that are less probable, compared with the most probable one, decide nothing
+_LEAST_WEIGHT = 1e-6  # curves that are less probable, compared with the most probable one, decide nothing
 _EQUAL = 1e-9  # relative: gains that differ by less are the same, whatever the order of sums
 _PRIOR_TRIALS = 2.0  # weight, in trials, of the prior that trials cost what was expected
 
@@ -36,7 +36,7 @@ STOPS = {
     "cap": "the maximum number of episodes was played",
     "supply": "no items are left",
 }
-_PLAYERS = 7
+_PLAYERS = 7  # that a forecast simulates
 _SLOPE = 3.0  # success falls from 90 to 10 % within one and a half doublings of the difficulty
 
 
@@ -47,6 +47,8 @@ class StoppingRule:
     Attributes:
         share: The share of items that is still solved at the horizon.
         precision: Half the width of the horizon's 90 % interval, as a part of the horizon.
+        most: Most trials.
+        budget: Most cost of all trials; None for no limit.
         batch: Trials that are begun together: the next ones are chosen when all of them have ended.
     """
 
@@ -61,8 +63,9 @@ class Candidate(NamedTuple):
     """Items of about the same difficulty.
 
     Attributes:
-        cost: What a trial of them is thought to cost, in the unit of the budget; above 0.
-        left: Number of items; None for as many as one likes.
+        at: Their difficulty.
+        cost: The expected cost of a trial, in the unit of the budget; above 0.
+        left: Number of items that were not tried yet; None for an unlimited number.
     """
 
     at: float
@@ -74,8 +77,9 @@ class Trial(NamedTuple):
     """An item that was tried.
 
     Attributes:
+        at: Its difficulty.
         cost: What it cost; None if that is not known.
-        expected_cost: What it was thought to cost.
+        expected_cost: What it was expected to cost.
     """
 
     at: float
@@ -88,7 +92,7 @@ class Decision(NamedTuple):
     """The next step of a search.
 
     Attributes:
-        candidates: Numbers of the candidates of which an item each is to be tried, in any order; none at the end.
+        candidates: Indices of the candidates of which an item each is to be tried, in any order; none at the end.
         stop: At the end why, a key of `STOPS`; otherwise "".
     """
 
@@ -100,7 +104,7 @@ class HorizonEstimate(NamedTuple):
     """A horizon.
 
     Attributes:
-        value: The median of what it may be.
+        value: The posterior median.
         low: Lower end of its 90 % interval.
     """
 
@@ -153,7 +157,7 @@ class Seeker:
 
         Args:
             trials: What has been tried.
-            candidates: What can be tried; `left` without those that have been.
+            candidates: The candidates, with the numbers of items left.
             budget: Most cost of all trials; None for no limit.
         """
         state, rule = self.state(trials), self.rule
@@ -161,38 +165,39 @@ class Seeker:
         if stop:
             return Decision(stop=stop)
         most = min(rule.batch, rule.most - len(trials))
-        expected = [candidate.cost * state.cost_ratio for candidate in candidates]
-        numbers = self._choose_candidates(state, candidates, expected, most)
-        if not numbers:
+        costs = [candidate.cost * state.cost_ratio for candidate in candidates]
+        chosen = self._choose_candidates(state, candidates, costs, most)
+        if not chosen:
             return Decision(stop="supply")
         if budget is not None:
-            spent = np.cumsum([state.spent, *(expected[number] for number in numbers)])[1:]
-            numbers = [number for number, sum_ in zip(numbers, spent, strict=True) if sum_ <= budget]
-        return Decision(tuple(numbers)) if numbers else Decision(stop="budget")
+            spent = np.cumsum([state.spent, *(costs[index] for index in chosen)])[1:]
+            chosen = [index for index, spent_then in zip(chosen, spent, strict=True) if spent_then <= budget]
+        return Decision(tuple(chosen)) if chosen else Decision(stop="budget")
 
     def _choose_candidates(
         self, state: "State", candidates: Sequence[Candidate], costs: Sequence[float], most: int
     ) -> list[int]:
         """Return the indices, which can repeat, of up to `most` candidates, greedily by information per cost."""
         weights = state.weights[self._order]
-        likely = np.flatnonzero(weights > _WORTH * weights.max())
-        weights, bins = weights[likely], self._bins[likely]
-        starts = np.flatnonzero(np.diff(bins, prepend=-1))
+        probable = np.flatnonzero(weights > _LEAST_WEIGHT * weights.max())
+        weights, bins = weights[probable], self._bins[probable]
+        bin_starts = np.flatnonzero(np.diff(bins, prepend=-1))
         at = np.array([candidate.at for candidate in candidates], dtype=np.float64)
-        rates = np.clip(self._curves.rates(at, self._order[likely]).T, _LEAST_RATE, 1 - _LEAST_RATE).copy()
+        rates = np.clip(self._curves.rates(at, self._order[probable]).T, _LEAST_RATE, 1 - _LEAST_RATE).copy()
         n_left = [most if candidate.left is None else candidate.left for candidate in candidates]
-        numbers: list[int] = []
-        while len(numbers) < most and any(n_left):
+        chosen: list[int] = []
+        while len(chosen) < most and any(n_left):
             weights = weights / weights.sum()
-            expected, gains = _expected_rates_and_information(weights, rates, starts)
-            gains = gains / np.array(costs)
-            gains[[not remaining for remaining in n_left]] = -np.inf
-            best = int(np.flatnonzero(gains >= gains.max() - abs(gains.max()) * _EQUAL)[0])
-            numbers.append(best)
+            expected_rates, information = _expected_rates_and_information(weights, rates, bin_starts)
+            gains = information / np.array(costs)
+            gains[[not n for n in n_left]] = -np.inf
+            best = int(np.flatnonzero(gains >= gains.max() - abs(gains.max()) * _EQUAL)[0])  # the first of equal ones
+            chosen.append(best)
             n_left[best] -= 1
-            rate = float(expected[best])
+            # Until the trial has ended, it counts as solved in part.
+            rate = float(expected_rates[best])
             weights = weights * np.exp(rate * np.log(rates[best]) + (1 - rate) * np.log1p(-rates[best]))
-        return numbers
+        return chosen
 
 
 def _expected_rates_and_information(weights: Array, rates: Array, starts: Indices) -> tuple[Array, Array]:
@@ -211,11 +216,7 @@ def _expected_rates_and_information(weights: Array, rates: Array, starts: Indice
 
 @dataclass(frozen=True)
 class State:
-    """The posterior distribution after trials.
-
-    Attributes:
-        rule: When the search stops.
-    """
+    """The state of a search after some trials: the posterior distribution, and whether to stop."""
 
     curves: Curves
     rule: StoppingRule
@@ -226,10 +227,10 @@ class State:
         """The posterior distribution of curves, with each trial at another item."""
         at = np.array([trial.at for trial in self.trials], dtype=np.float64)
         solved = np.array([trial.solved for trial in self.trials], dtype=np.float64)
-        places, number = np.unique(at, return_inverse=True)
-        size = len(places)
-        counts = [np.bincount(number, weights, size).astype(np.float64) for weights in (solved, None)]
-        return Fit(self.curves, Trials(places, *counts), is_adaptive=True)
+        difficulties, index = np.unique(at, return_inverse=True)
+        n_difficulties = len(difficulties)
+        counts = [np.bincount(index, weights, n_difficulties).astype(np.float64) for weights in (solved, None)]
+        return Fit(self.curves, Trials(difficulties, *counts), is_adaptive=True)
 
     @property
     def weights(self) -> Array:
@@ -257,8 +258,8 @@ class State:
     def cost_ratio(self) -> float:
         """The ratio of actual to expected costs of trials."""
         costs = [(trial.cost, trial.expected_cost) for trial in self.trials if trial.cost is not None]
-        first = _PRIOR_TRIALS * (np.mean([expected for _, expected in costs]) if costs else 1.0)
-        return float((fsum(cost for cost, _ in costs) + first) / (fsum(expected for _, expected in costs) + first))
+        prior = _PRIOR_TRIALS * (np.mean([expected for _, expected in costs]) if costs else 1.0)
+        return float((fsum(cost for cost, _ in costs) + prior) / (fsum(expected for _, expected in costs) + prior))
 
     @property
     def spent(self) -> float:
@@ -280,9 +281,9 @@ class State:
             if self.plateau_side == NEVER_REACHED:
                 return NEVER_REACHED
             low, high = (float(end) for end in self.curves.shape.to_scale(np.array([lowest, highest])))
-            places = self.curves.horizons(self.rule.share)
-            for stop, outside in (("beyond", places > high), ("below", places < low)):
-                if float(self.weights[outside].sum()) >= _SURE and self.plateau_side != MAYBE_UNREACHED:
+            horizons = self.curves.horizons(self.rule.share)
+            for stop, is_outside in (("beyond", horizons > high), ("below", horizons < low)):
+                if float(self.weights[is_outside].sum()) >= _SURE and self.plateau_side != MAYBE_UNREACHED:
                     return stop
         return "cap" if len(self.trials) >= self.rule.most else ""
 
@@ -291,8 +292,8 @@ class Forecast(NamedTuple):
     """The trials and cost of a search of one player.
 
     Attributes:
-        trials: Episodes.
-        cost: Their cost, in the unit of the candidates'.
+        trials: Number of trials, which are episodes.
+        cost: Their cost, in the unit of the candidates' costs.
     """
 
     trials: int
@@ -316,7 +317,7 @@ def forecast_searches(rule: StoppingRule, candidates: Sequence[Candidate]) -> li
         rates = 1 / (1 + np.exp(_SLOPE * (np.log2([candidate.at for candidate in candidates]) - middle)))
         trials, _ = simulate_search(seeker, candidates, rates.tolist(), np.random.default_rng(number))
         forecasts.append(Forecast(len(trials), sum(trial.expected_cost for trial in trials)))
-    return sorted(forecasts, key=lambda forecast_: forecast_.cost)
+    return sorted(forecasts, key=lambda forecast: forecast.cost)
 
 
 def simulate_search(

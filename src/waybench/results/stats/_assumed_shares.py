@@ -88,9 +88,9 @@ def assume_shares(
     solves = "the model solves" if forms else "one model solves"
     return PowerAssumptions(
         variance=difference_variance,
-        apart=unpaired_variance,
+        unpaired_variance=unpaired_variance,
         disagree=disagreement if attempts == second_forms == 1 else None,
-        unseen=unseen_share,
+        unseen_share=unseen_share,
         size=size,
         effect=effect,
         description=", ".join(

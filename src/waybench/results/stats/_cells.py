@@ -68,16 +68,16 @@ class Cell:
         if len(values) != len(clusters):
             raise unequal_lengths_error(values, clusters)
         names = sorted(dict.fromkeys(clusters), key=repr)
-        where, _ = cluster_numbers([*names, *clusters])
-        parts = np.asarray(values, dtype=np.float64), np.ones(len(values)) if sizes is None else np.asarray(sizes)
-        order = np.lexsort(parts)
-        positions = where[len(names) :][order]
-        totals, counts = (cluster_totals(positions, part[order]) for part in parts)
-        if not counts.any():
+        numbers, _ = cluster_numbers([*names, *clusters])  # the names come first, so clusters are numbered in order
+        columns = np.asarray(values, dtype=np.float64), np.ones(len(values)) if sizes is None else np.asarray(sizes)
+        order = np.lexsort(columns)
+        cluster_of_value = numbers[len(names) :][order]
+        totals, cluster_sizes = (cluster_totals(cluster_of_value, column[order]) for column in columns)
+        if not cluster_sizes.any():
             raise ValueError("no values, or all sizes are 0: leave the cell out")
-        by_size: list[int] = np.lexsort((totals, counts)).tolist()
-        ordered = tuple(names[index] for index in by_size)
-        return cls(ordered, totals[by_size], counts[by_size], low, high, len(values))
+        by_size: list[int] = np.lexsort((totals, cluster_sizes)).tolist()
+        ordered_names = tuple(names[index] for index in by_size)
+        return cls(ordered_names, totals[by_size], cluster_sizes[by_size], low, high, len(values))
 
     @property
     def value(self) -> float:
@@ -110,10 +110,10 @@ class Cell:
         """Masks of the clusters with all values at the lower bound, and at the upper one."""
         if self.low is None or self.high is None:
             return np.zeros(len(self.totals), bool), np.zeros(len(self.totals), bool)
-        near = ALIKE * (self.high - self.low) * self.sizes
+        rounding = ALIKE * (self.high - self.low) * self.sizes
         return (
-            np.abs(self.totals - self.low * self.sizes) <= near,
-            np.abs(self.totals - self.high * self.sizes) <= near,
+            np.abs(self.totals - self.low * self.sizes) <= rounding,
+            np.abs(self.totals - self.high * self.sizes) <= rounding,
         )
 
     @property
@@ -128,8 +128,8 @@ class Cell:
         value, is_few = self.value, len(self.clusters) < fewest
         ends = None if is_few else self.interval_ends(self.freedom, (1 - confidence) / 2)
         # At a bound the ends are rounded, and may miss it by the last digit.
-        left, right = (min(ends[0], value), max(ends[1], value)) if ends else (None, None)
-        return IntervalEstimate(value, left, right, n=self.n, clusters=len(self.clusters))
+        low, high = (min(ends[0], value), max(ends[1], value)) if ends else (None, None)
+        return IntervalEstimate(value, low, high, n=self.n, clusters=len(self.clusters))
 
     def scaled(self, factor: float) -> "Cell":
         """Return the cell with all values and bounds multiplied by a factor above 0."""
@@ -152,23 +152,24 @@ class Cell:
         Returns:
             The ends; None for one cluster, and where all are alike between the bounds.
         """
-        groups = len(self.totals)
-        if groups == 1:
+        n_clusters = len(self.totals)
+        if n_clusters == 1:
             return None
-        bottom, top = self.at_bounds
-        at_end = bottom | top
+        is_at_low, is_at_high = self.at_bounds
+        is_at_bound = is_at_low | is_at_high
         low, high = self.low, self.high
-        is_sample = at_end.all() and (top.all() or not top.any() or np.ptp(self.sizes) == 0)
-        if low is not None and high is not None and is_sample:
-            return wilson_interval(float(top.mean()), groups, factor * normal_quantile(tail), low, high)
+        is_binomial = is_at_bound.all() and (is_at_high.all() or not is_at_high.any() or np.ptp(self.sizes) == 0)
+        if low is not None and high is not None and is_binomial:
+            return wilson_interval(float(is_at_high.mean()), n_clusters, factor * normal_quantile(tail), low, high)
         mean = robust_mean(self.totals, self.sizes)
         if mean is None:
             return None
         quantile = factor * t_quantile(tail, freedom)
         if low is not None and high is not None and low < mean.value < high:
             share, error = (mean.value - low) / (high - low), mean.error / (high - low)
-            at_bounds = float(self.sizes[at_end].sum() / self.sizes.sum()) if groups == self.n else 0.0
-            variance = variance_with_unseen(error**2, share, at_bounds, self.sizes)
+            # The allowance for rare values is for clusters of a single value.
+            share_at_bounds = float(self.sizes[is_at_bound].sum() / self.sizes.sum()) if n_clusters == self.n else 0.0
+            variance = variance_with_unseen(error**2, share, share_at_bounds, self.sizes)
             return wilson_interval(share, share * (1 - share) / variance, quantile, low, high)
         lower, upper = mean.value - quantile * mean.error, mean.value + quantile * mean.error
         return lower if low is None else max(low, lower), upper if high is None else min(high, upper)
@@ -231,13 +232,13 @@ def variance_with_unseen(variance: float, share: float, at_bounds: float, sizes:
     """Return a variance of a mean of values from 0 to 1, raised for rare values at a bound.
 
     Nine mazes with full marks and one with 95 % say hardly more of the mazes that fail than ten with full marks do. So
-    the variance is that after half a value at either bound was added, each with the weight of the part that is at a
-    bound: with it, such values are common. It is at most that of values that are all at the bounds.
+    half a value is added at either bound, with the weight of the share of values that are at a bound: where that is
+    great, such values are common. The variance is at most that of values that are all at the bounds.
 
     Args:
         variance: The variance.
         share: The mean.
-        at_bounds: The part of the values that are at a bound, from 0 to 1.
+        at_bounds: The share of the values that are at a bound, from 0 to 1.
         sizes: The size of each.
     """
     added = at_bounds / 2 * (share**2 + (1 - share) ** 2) / len(sizes) ** 2

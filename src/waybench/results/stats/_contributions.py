@@ -38,14 +38,14 @@ class Functional:
     def __init__(self, cells: Sequence[Cell], weights: Sequence[float]) -> None:
         self.cells, self.weights = list(cells), np.asarray(weights, dtype=np.float64)
         self.clusters = sorted({name for cell in cells for name in cell.clusters}, key=repr)
-        position = {name: index for index, name in enumerate(self.clusters)}
-        self._where = [np.array([position[name] for name in cell.clusters], dtype=np.intp) for cell in cells]
+        column = {name: index for index, name in enumerate(self.clusters)}
+        self._columns = [np.array([column[name] for name in cell.clusters], dtype=np.intp) for cell in cells]
 
     def _cluster_table(self, cell_rows: Sequence[Numbers]) -> Numbers:
         """Return one row of numbers for each cell by all clusters (columns); 0 where a cell lacks a cluster."""
         table = np.zeros((len(self.cells), len(self.clusters)))
-        for number, (where, row) in enumerate(zip(self._where, cell_rows, strict=True)):
-            table[number, where] = row
+        for number, (columns, row) in enumerate(zip(self._columns, cell_rows, strict=True)):
+            table[number, columns] = row
         return table
 
     @cached_property
@@ -72,7 +72,7 @@ class Functional:
         """Return the weighted mean of each cluster in other cells; NaN where a cluster has no size.
 
         Args:
-            cells: Cells with the clusters and sizes of these.
+            cells: Cells with the clusters and sizes of this mean's cells.
         """
         pairs = zip(self.cells, cells, strict=True)
         totals = [other.totals_of(cell.clusters) / cell.sizes.sum() for cell, other in pairs]
@@ -120,11 +120,14 @@ class Functional:
         """Correlations of the cells, from shared clusters; from the clusters' overlap for cells without variance."""
         products = self.contributions @ self.contributions.T
         overlap = self.shares @ self.shares.T
-        spread, norm = np.sqrt(np.diag(products)), np.sqrt(np.diag(overlap))
-        known = spread > ALIKE
-        both = known[:, None] & known[None, :]
-        safe = np.where(known, spread, 1.0)
-        return np.where(both, products / np.outer(safe, safe), overlap / np.outer(norm, norm))
+        errors, norms = np.sqrt(np.diag(products)), np.sqrt(np.diag(overlap))
+        has_variance = errors > ALIKE
+        divisors = np.where(has_variance, errors, 1.0)
+        return np.where(
+            has_variance[:, None] & has_variance[None, :],
+            products / np.outer(divisors, divisors),
+            overlap / np.outer(norms, norms),
+        )
 
     def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float] | None:
         """Return the ends of the confidence interval.
@@ -143,19 +146,18 @@ class Functional:
         if None in ends:
             return None
         values = np.array([cell.value for cell in self.cells])
-        limits = np.array(ends, dtype=np.float64)
+        ends_of_cells = np.array(ends, dtype=np.float64)
         combined = [0.0, 0.0]
-        for side in (0, 1):
-            reach = self.weights * np.abs(values - limits[:, side])
-            moved = self.correlations @ reach
-            square = max(float(reach @ moved), 0.0)
-            ratios = np.clip(moved / square**0.5, -1.0, 1.0) if square > 0 else np.zeros(len(reach))
-            moved_ends = [
-                (cell.interval_ends(freedom, tail, abs(ratio)) or (cell.value, cell.value))[
-                    side if ratio >= 0 else 1 - side
-                ]
-                for cell, ratio in zip(self.cells, ratios.tolist(), strict=True)
-            ]
+        for side in (0, 1):  # the lower end, the upper end
+            reaches = self.weights * np.abs(values - ends_of_cells[:, side])
+            covariances = self.correlations @ reaches
+            variance = max(float(reaches @ covariances), 0.0)
+            # How far each cell moves with the mean, as a part of its own reach; below 0 it moves the other way.
+            ratios = np.clip(covariances / variance**0.5, -1.0, 1.0) if variance > 0 else np.zeros(len(reaches))
+            moved_ends: list[float] = []
+            for cell, ratio in zip(self.cells, ratios.tolist(), strict=True):
+                interval = cell.interval_ends(freedom, tail, abs(ratio)) or (cell.value, cell.value)
+                moved_ends.append(interval[side if ratio >= 0 else 1 - side])
             combined[side] = float(self.weights @ moved_ends)
         return min(combined[0], self.value), max(combined[1], self.value)
 
@@ -207,16 +209,16 @@ class Difference:
             np.dot(self._weights, [one.value - other.value for one, other in zip(first, second, strict=True)])
         )
         self._bounded = all(_is_between_bounds(cell) for cell in (*first, *second))
-        shares = np.asarray(weights, dtype=np.float64)
+        scaled_weights = np.asarray(weights, dtype=np.float64)
         if self._bounded:
-            shares = shares * [(cell.high or 0.0) - (cell.low or 0.0) for cell in first]
+            scaled_weights = scaled_weights * [(cell.high or 0.0) - (cell.low or 0.0) for cell in first]
             first, second = [cell.unit_scaled for cell in first], [cell.unit_scaled for cell in second]
-        self._scale = float(shares.sum())
+        self._scale = float(scaled_weights.sum())
         cells = [
             Cell(one.clusters, one.totals - other.totals_of(one.clusters), one.sizes, None, None, one.n)
             for one, other in zip(first, second, strict=True)
         ]
-        self._mean = Functional(cells, (shares / self._scale).tolist())
+        self._mean = Functional(cells, (scaled_weights / self._scale).tolist())
         self.groups = len(self._mean.clusters)
         self._sides = [self._mean.cluster_means(side) for side in (first, second)] if self._bounded else []
         # Smaller differences are rounding; without bounds, in comparison with the values themselves.
@@ -277,7 +279,7 @@ class Difference:
     def omits_rare_extremes(self) -> bool:
         """Whether values at the bounds may exist that did not occur: then the test does not allow for them.
 
-        They are graded, none of fewer than 50 clusters is at a bound, and one that is would move the mean by much.
+        That is where no cluster is at a bound, and there are fewer than 50, so that one at a bound would move the mean.
         """
         return self._bounded and self.groups < _MANY_CLUSTERS and self._weight_at_bound == 0
 
@@ -291,12 +293,12 @@ class Difference:
         """The variance of delta, raised for unseen values; without bounds, the variance of the difference."""
         if not self._bounded:
             return self._mean.variance
-        weights, delta = self._mean.weight_by_cluster, self._delta
-        variance, unseen = self._mean.variance / 4, self._weight_at_bound
+        delta, variance, weight_at_bound = self._delta, self._mean.variance / 4, self._weight_at_bound
         if any((side <= ALIKE).all() or (side >= 1 - ALIKE).all() for side in self._sides):
-            unseen *= 2
-        added = unseen / 2 * (delta**2 + (1 - delta) ** 2) * self._mean.greatest_even_weight**2
-        return max(variance, min(variance + added, delta * (1 - delta) * float(np.square(weights).sum())))
+            weight_at_bound *= 2  # the values of that model say nothing of how others would differ
+        added = weight_at_bound / 2 * (delta**2 + (1 - delta) ** 2) * self._mean.greatest_even_weight**2
+        greatest = delta * (1 - delta) * float(np.square(self._mean.weight_by_cluster).sum())  # all at the bounds
+        return max(variance, min(variance + added, greatest))
 
     @cached_property
     def test(self) -> DifferenceTest:
@@ -323,7 +325,7 @@ class Difference:
     def _effective_trials(self) -> float | None:
         """Number of independent trials that give delta this variance; None if it has no variance.
 
-        Where all differences are the greatest possible, it is what it tends to: the effective number of clusters.
+        Where all differences are the greatest possible, the limit: the effective number of clusters.
         """
         delta = self._delta
         if delta <= ALIKE or delta >= 1 - ALIKE:
@@ -344,6 +346,7 @@ class Difference:
             if self._variance <= self._tiny**2:
                 return None
             low, high = value - quantile * self._variance**0.5, value + quantile * self._variance**0.5
+        # The interval contains 0 where, and only where, the test shows no difference, also with McNemar's test.
         if self.test.p >= 1 - confidence:
             low, high = min(low, 0.0), max(high, 0.0)
         elif low <= 0 <= high:

@@ -18,17 +18,19 @@ else:
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-LEAST_CONFIDENCE = 0.4  # of the bounds in every interval of a fixed design: 90 % intervals then hold plateaus in 85 %
-WIDE_CONFIDENCE, WIDE = 0.8, 1.5  # of bounds that are in an interval where they span more doublings than this
+# Confidence of the bounds (`monotone_bounds`) that every interval of a fixed design contains: 90 % intervals then hold
+# the horizon in 85 % of cases with plateaus. Bounds with the other confidence count if they span more doublings.
+LEAST_CONFIDENCE = 0.4
+WIDE_CONFIDENCE, WIDE = 0.8, 1.5
 _POOLED = 5  # trials of neighbouring difficulties that are compared with a curve together, at least
-_FEWEST_POOLS = 5  # a curve with a place, a slope and a lapse rate fits fewer ones anyway
-_PARAMETERS = 3
-_MISFIT = 0.01  # p value
-_PLACES, _SLOPES = 257, 13
+_FEWEST_POOLS = 5  # a curve with a middle, a slope and a lapse rate fits fewer ones anyway
+_PARAMETERS = 3  # of a curve
+_MISFIT = 0.01  # p value below which a curve does not fit
+_MIDDLES, _SLOPES = 257, 13  # numbers of values in the grid
 _STEEPEST = 2.2  # the steepest curve is exp(2.2) = 9 times as steep as the usual one
 _LAPSES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35)
-_BEYOND = 1.0  # how far beyond what was tried a curve may fall, in widths of that
-_LEAST_WIDTH = 1.0
+_BEYOND = 1.0  # how far beyond the tried range a curve may fall, in widths of the range
+_LEAST_WIDTH = 1.0  # of the range, in doublings
 CELLS = 1000  # of rates, for their intervals
 _EQUAL = 1e-9  # a curve that begins at the share, such as one with a lapse rate of 20 % at 80 %, is nowhere above it
 _BISECTIONS = 36  # from some ten doublings to less than the error of a sum
@@ -80,28 +82,29 @@ def monotone_bounds(trials: Trials, share: float, confidence: float) -> tuple[fl
     above = _monotone_log_likelihoods(trials.solved, trials.trials, share)
     # From the hardest down, failures fall: the same task from the other side.
     below = _monotone_log_likelihoods((trials.trials - trials.solved)[::-1], trials.trials[::-1], 1 - share)[::-1]
-    logs = above + below
-    gaps = np.flatnonzero(2 * (logs.max() - logs) <= special.chdtri(1, 1 - confidence) + 1e-9)
-    ends = np.concatenate([[-np.inf], trials.at, [np.inf]])
-    return float(ends[gaps[0]]), float(ends[gaps[-1] + 1])
+    log_likelihoods = above + below  # of a horizon in each gap
+    deviances = 2 * (log_likelihoods.max() - log_likelihoods)
+    gaps = np.flatnonzero(deviances <= special.chdtri(1, 1 - confidence) + 1e-9)
+    gap_ends = np.concatenate([[-np.inf], trials.at, [np.inf]])
+    return float(gap_ends[gaps[0]]), float(gap_ends[gaps[-1] + 1])
 
 
 def _monotone_log_likelihoods(solved: Array, trials: Array, least_rate: float) -> Array:
-    """Return the greatest log-likelihoods of the first 0, 1, 2, ... counts, of falling rates from 1 to a least one.
+    """Return the greatest log-likelihoods of the first 0, 1, 2, ... counts, for rates that fall and stay above a least.
 
-    It is the isotonic regression by pooling adjacent violators; where its rates are below the least one, this is best.
+    This is the isotonic regression by pooling adjacent violators; rates that it puts below the least are the least.
     """
-    pools: list[tuple[float, float, float]] = [(0.0, 0.0, 0.0)]  # solved, trials, log-likelihood up to here
-    logs = [0.0]
+    pools: list[tuple[float, float, float]] = []  # solved, trials, log-likelihood up to here
+    log_likelihoods = [0.0]
     for k, n in zip(solved.tolist(), trials.tolist(), strict=True):
-        while len(pools) > 1 and pools[-1][0] * n <= k * pools[-1][1]:
+        while pools and pools[-1][0] * n <= k * pools[-1][1]:  # the rate of the last pool is not above this one's
             k, n = k + pools[-1][0], n + pools[-1][1]
             pools.pop()
         rate = max(k / n, least_rate)
         log: float = (k * math.log(rate) if k else 0.0) + ((n - k) * math.log(1 - rate) if n > k else 0.0)
-        pools.append((k, n, pools[-1][2] + log))
-        logs.append(pools[-1][2])
-    return np.array(logs, dtype=np.float64)
+        pools.append((k, n, (pools[-1][2] if pools else 0.0) + log))
+        log_likelihoods.append(pools[-1][2])
+    return np.array(log_likelihoods, dtype=np.float64)
 
 
 def is_good_fit(trials: Trials, rates: Array) -> bool:
@@ -217,46 +220,48 @@ class Curves:
         self.shape, self.lowest, self.highest = shape, lowest, highest
         low, high = (float(end) for end in shape.to_scale(np.array([lowest, highest])))
         width = max(high - low, _LEAST_WIDTH if shape.log else 1e-9)
-        middles = np.linspace(low - _BEYOND * width, high + _BEYOND * width, _PLACES)
-        fall = 1.5 if shape.log else width / 4
-        steepness = np.linspace(-_STEEPEST, _STEEPEST, _SLOPES)
+        middles = np.linspace(low - _BEYOND * width, high + _BEYOND * width, _MIDDLES)
+        fall = 1.5 if shape.log else width / 4  # from 90 to 10 %, of the usual curve
+        log_steepness = np.linspace(-_STEEPEST, _STEEPEST, _SLOPES)
         # The two ends of a curve: the shares that are solved however hard, and not solved however easy items are.
-        ends = [
-            (guess, lapse, guess_chance * lapse_chance)
-            for guess, guess_chance in (shape.guess or _NO_GUESSES).items()
-            for lapse, lapse_chance in (_LAPSE_PRIOR if shape.lapse is None else shape.lapse).items()
+        curve_ends = [
+            (guess, lapse, guess_probability * lapse_probability)
+            for guess, guess_probability in (shape.guess or _NO_GUESSES).items()
+            for lapse, lapse_probability in (_LAPSE_PRIOR if shape.lapse is None else shape.lapse).items()
         ]
-        guesses, lapses, chances = (np.array(values, dtype=np.float64) for values in zip(*ends, strict=True))
-        sizes = len(middles), len(steepness), len(ends), len(shape.links)
-        # Every combination: each column of the grid, of what each curve has.
-        column = np.indices(sizes).reshape(len(sizes), -1)
-        steep: Array = steepness[column[1]]
-        usual = np.array(
+        guesses, lapses, probabilities = (
+            np.array(values, dtype=np.float64) for values in zip(*curve_ends, strict=True)
+        )
+        sizes = len(middles), len(log_steepness), len(curve_ends), len(shape.links)
+        # The grid has every combination; these are each curve's indices of middle, steepness, ends and link.
+        middle_index, steepness_index, ends_index, self._link = np.indices(sizes).reshape(len(sizes), -1)
+        steepness: Array = log_steepness[steepness_index]
+        usual_slopes = np.array(
             [2 * float(_upper_tail_inverse(name, np.array([0.1]))[0]) / fall for name in shape.links], dtype=np.float64
         )
-        self._link = column[3]
-        self.middle: Array = middles[column[0]]
-        self.slope: Array = usual[self._link] * np.exp(steep)
-        self.guess: Array = guesses[column[2]]
-        self.lapse: Array = lapses[column[2]]
-        chance: Array = np.log(chances)[column[2]]
-        around: Array = (self.middle - (low + high) / 2) / (1.5 * width)
-        self._prior: Array = chance - (around**2 + (steep / shape.spread) ** 2) / 2
-        # Whoever seeks asks for the same difficulties and the same share many times.
-        self._logs_cache: dict[float, tuple[Array, Array]] = {}
-        # Adds up what belongs to one link, of curves that differ in ends and link: these lie beside each other.
+        self.middle: Array = middles[middle_index]
+        self.slope: Array = usual_slopes[self._link] * np.exp(steepness)
+        self.guess: Array = guesses[ends_index]
+        self.lapse: Array = lapses[ends_index]
+        log_probability: Array = np.log(probabilities)[ends_index]
+        standardised_middle: Array = (self.middle - (low + high) / 2) / (1.5 * width)
+        self._log_prior: Array = log_probability - (standardised_middle**2 + (steepness / shape.spread) ** 2) / 2
+        # Sums weights by link over curves that differ in ends and link: these lie beside each other.
         spans = np.asarray(1 - guesses - lapses, dtype=np.float64)
         self._spans: Array = np.kron(spans[:, None], np.eye(len(shape.links))).astype(np.float64)
-        self._steady: NDArray[np.bool_] = column[2] == 0  # one curve of each tail
-        row = np.ravel_multi_index(tuple(column[[0, 1, 3]]), (sizes[0], sizes[1], sizes[3]))
-        self._row: NDArray[np.intp] = np.asarray(row, dtype=np.intp)
+        # Curves that differ in their ends alone have the same tail: a row in the table of tails.
+        self._is_first_of_tail: NDArray[np.bool_] = ends_index == 0
+        row = np.ravel_multi_index((middle_index, steepness_index, self._link), (sizes[0], sizes[1], sizes[3]))
+        self._tail_row: NDArray[np.intp] = np.asarray(row, dtype=np.intp)
+        # Caches: searches ask for the same difficulties and the same share many times.
+        self._logs_cache: dict[float, tuple[Array, Array]] = {}
         self._tails: tuple[bytes, Array] = b"", np.empty(0)
         self._likelihood: tuple[Trials | None, Array] = None, np.empty(0)
         self._cells: tuple[bytes, NDArray[np.int16]] = b"", np.empty(0, dtype=np.int16)
-        self._reaches: dict[float, Array] = {}
+        self._horizons_cache: dict[float, Array] = {}
 
     def clear_caches(self) -> None:
-        """Free the memory of results that are kept for further trials."""
+        """Free the memory of results that are cached for further trials."""
         self._logs_cache.clear()
         self._likelihood, self._cells = (None, np.empty(0)), (b"", np.empty(0, dtype=np.int16))
 
@@ -265,10 +270,9 @@ class Curves:
 
         Args:
             at: The difficulties.
-            selection: Which curves, by a mask or by their numbers; all if None.
+            selection: The curves, by a mask or by their indices; all if None.
         """
-        # Curves that differ in their ends alone have the same tail, so each tail is computed once.
-        tails = self._tails_at(at)[self._row if selection is None else self._row[selection]]
+        tails = self._tails_at(at)[self._tail_row if selection is None else self._tail_row[selection]]
         guess, lapse = (ends if selection is None else ends[selection] for ends in (self.guess, self.lapse))
         rates = guess[:, None] + (1 - guess - lapse)[:, None] * tails
         if not self.shape.guess_rates:
@@ -284,30 +288,34 @@ class Curves:
     def rate_cells(self, at: Array) -> NDArray[np.int16]:
         """Return the success rates of all curves (columns) at some difficulties (rows), in whole thousandths.
 
-        The last ones are kept: players of a fixed design have the same difficulties.
+        The last result is cached: players of a fixed design have the same difficulties.
         """
-        places = at.tobytes()
-        if self._cells[0] != places:
+        key = at.tobytes()
+        if self._cells[0] != key:
             tails, span = self._tails_at(at), 1 - self.guess - self.lapse
             cells = np.empty((len(at), len(self.guess)), dtype=np.int16)
             luck = self._guess_rates_at(self.shape.to_scale(at)) if self.shape.guess_rates else np.zeros(len(at))
-            for number, column in enumerate(tails.T.copy()):
-                rates = luck[number] + (1 - luck[number]) * (self.guess + span * column[self._row])
+            for number, tails_there in enumerate(tails.T.copy()):
+                rates = luck[number] + (1 - luck[number]) * (self.guess + span * tails_there[self._tail_row])
                 cells[number] = np.minimum(rates * CELLS, CELLS - 1)
-            self._cells = places, cells
+            self._cells = key, cells
         return self._cells[1]
 
     def _tails_at(self, at: Array) -> Array:
-        """Return each different upper tail (rows) at some difficulties (columns); the last result is kept."""
-        places = at.tobytes()
-        if self._tails[0] != places:
-            selected = self._steady
-            tails = self.slope[selected, None] * (self.shape.to_scale(at)[None] - self.middle[selected, None])
-            for number, link in enumerate(self.shape.links):
-                of_link = self._link[selected] == number
-                tails[of_link] = _upper_tail(link, tails[of_link])
-            self._tails = places, tails
+        """Return each different upper tail (rows) at some difficulties (columns); the last result is cached."""
+        key = at.tobytes()
+        if self._tails[0] != key:
+            selected = self._is_first_of_tail
+            x = self.slope[selected, None] * (self.shape.to_scale(at)[None] - self.middle[selected, None])
+            self._tails = key, self._upper_tails(x, self._link[selected])
         return self._tails[1]
+
+    def _upper_tails(self, x: Array, link_numbers: Indices) -> Array:
+        """Return the upper tails of links, each at its own values (a number or a row); `x` is overwritten."""
+        for number, link in enumerate(self.shape.links):
+            is_of_link = link_numbers == number
+            x[is_of_link] = _upper_tail(link, x[is_of_link])
+        return x
 
     def weighted_rate_sums(self, at: Array, weights: Array) -> Array:
         """Return weighted sums of all curves' success rates at some difficulties (columns); a row for each weighting.
@@ -320,8 +328,8 @@ class Curves:
             weights: Of each curve (columns), any number of weights (rows).
         """
         tails = self._tails_at(at)
-        parts = weights.reshape(-1, len(self._spans)) @ self._spans
-        sums = (weights @ self.guess)[:, None] + parts.reshape(-1, len(tails)) @ tails
+        tail_weights = weights.reshape(-1, len(self._spans)) @ self._spans
+        sums = (weights @ self.guess)[:, None] + tail_weights.reshape(-1, len(tails)) @ tails
         if not self.shape.guess_rates:
             return sums
         luck = self._guess_rates_at(self.shape.to_scale(at))
@@ -329,22 +337,20 @@ class Curves:
 
     def posterior(self, log_likelihood: Array) -> Array:
         """Return the posterior probability of each curve from its log-likelihood; they sum to 1."""
-        log = self._prior + log_likelihood
+        log = self._log_prior + log_likelihood
         weights = np.exp(log - log.max())
         return np.asarray(weights / weights.sum(), dtype=np.float64)
 
     def log_likelihood(self, trials_done: Trials) -> Array:
-        """Return the log-likelihood of each curve; the result for the last trials is kept."""
-        if self._likelihood[0] is trials_done:
-            return self._likelihood[1]
-        log = np.zeros_like(self._prior)
-        for at, solved, trials in zip(
-            trials_done.at.tolist(), trials_done.solved.tolist(), trials_done.trials.tolist(), strict=True
-        ):
-            success, failure = self.log_rates(at)
-            log += success * solved + failure * (trials - solved)
-        self._likelihood = trials_done, log
-        return log
+        """Return the log-likelihood of each curve; the result for the last trials is cached."""
+        if self._likelihood[0] is not trials_done:
+            log = np.zeros_like(self._log_prior)
+            counts = (trials_done.at.tolist(), trials_done.solved.tolist(), trials_done.trials.tolist())
+            for at, solved, trials in zip(*counts, strict=True):
+                log_success, log_failure = self.log_rates(at)
+                log += log_success * solved + log_failure * (trials - solved)
+            self._likelihood = trials_done, log
+        return self._likelihood[1]
 
     def log_rates(self, at: float) -> tuple[Array, Array]:
         """Return the logarithms of each curve's rates of success and of failure at a difficulty."""
@@ -355,62 +361,56 @@ class Curves:
 
     def horizons(self, share: float) -> Array:
         """Return where each curve falls below a share, on the prior's scale; -inf if it is below it everywhere."""
-        if share not in self._reaches:
-            places = self._horizons_with_luck(share) if self.shape.guess_rates else self._horizons_without_luck(share)
-            places.flags.writeable = False  # it is kept
-            self._reaches[share] = places
-        return self._reaches[share]
+        if share not in self._horizons_cache:
+            horizons = self._horizons_with_luck(share) if self.shape.guess_rates else self._horizons_without_luck(share)
+            horizons.flags.writeable = False  # every later call returns the same array
+            self._horizons_cache[share] = horizons
+        return self._horizons_cache[share]
 
     def _horizons_without_luck(self, share: float) -> Array:
         """Return each curve's horizon without known guess rates; -inf if it is below the share everywhere."""
-        part = (share - self.guess) / (1 - self.guess - self.lapse)
-        places = np.full(part.shape, -np.inf)
+        tails = (share - self.guess) / (1 - self.guess - self.lapse)  # at the horizons
+        horizons = np.full(tails.shape, -np.inf)
         for number, link in enumerate(self.shape.links):
-            is_reached = (self._link == number) & (part < 1 - _EQUAL) & (part > 0)
-            places[is_reached] = (
-                self.middle[is_reached] + _upper_tail_inverse(link, part[is_reached]) / self.slope[is_reached]
-            )
-        return places
+            is_reached = (self._link == number) & (tails < 1 - _EQUAL) & (tails > 0)
+            distances = _upper_tail_inverse(link, tails[is_reached]) / self.slope[is_reached]
+            horizons[is_reached] = self.middle[is_reached] + distances
+        return horizons
 
     def _horizons_with_luck(self, share: float) -> Array:
         """Return each curve's horizon with the known guess rates, by bisection: curves and rates both fall."""
-        (easiest, most), (hardest, least) = self.shape.guess_rates[0], self.shape.guess_rates[-1]
+        (easiest, greatest_luck), (hardest, least_luck) = self.shape.guess_rates[0], self.shape.guess_rates[-1]
         first, last = (float(end) for end in self.shape.to_scale(np.array([easiest, hardest])))
-        # Outside the known difficulties the rate of luck is constant, so that there the place is that of another share.
-        highest = self._horizons_without_luck((share - most) / (1 - most))
-        low = np.minimum(highest, first)
-        high = np.maximum(self._horizons_without_luck((share - least) / (1 - least)), last)
-        reached = np.flatnonzero(np.isfinite(highest))
-        low, high = low[reached], high[reached]
-        tops = 1 - self.guess - self.lapse
+        # Outside the known difficulties luck is constant, so that the horizon there is that of another share.
+        before_first = self._horizons_without_luck((share - greatest_luck) / (1 - greatest_luck))
+        after_last = self._horizons_without_luck((share - least_luck) / (1 - least_luck))
+        reached = np.flatnonzero(np.isfinite(before_first))
+        low, high = np.minimum(before_first, first)[reached], np.maximum(after_last, last)[reached]
+        spans = 1 - self.guess - self.lapse
         for _ in range(_BISECTIONS):
             middle = (low + high) / 2
-            rates = self.guess[reached] + tops[reached] * self._tails_at_own_places(reached, middle)
+            x = self.slope[reached] * (middle - self.middle[reached])
+            rates = self.guess[reached] + spans[reached] * self._upper_tails(x, self._link[reached])
             luck = self._guess_rates_at(middle)
             is_above = luck + (1 - luck) * rates > share
             low, high = np.where(is_above, middle, low), np.where(is_above, high, middle)
-        places = np.full(highest.shape, -np.inf)
-        places[reached] = (low + high) / 2
-        return places
-
-    def _tails_at_own_places(self, selection: Indices, places: Array) -> Array:
-        """Return the upper tail of each selected curve at its own place on the prior's scale."""
-        tails = self.slope[selection] * (places - self.middle[selection])
-        for number, link in enumerate(self.shape.links):
-            of_link = self._link[selection] == number
-            tails[of_link] = _upper_tail(link, tails[of_link])
-        return tails
+        horizons = np.full(before_first.shape, -np.inf)
+        horizons[reached] = (low + high) / 2
+        return horizons
 
 
 def quantiles(values: Array, weights: Array, shares: Sequence[float]) -> list[float]:
-    """Return quantiles of a distribution on a grid of values, linear between them."""
+    """Return the quantiles of a distribution on a grid of values, linear between them; values may be -inf."""
     relevant = weights > NO_WEIGHT * weights.max()
     values, weights = values[relevant], weights[relevant]
     order = np.argsort(values)
-    below = np.cumsum(weights[order]) - weights[order] / 2
-    finite = np.isfinite(values[order])
-    if not finite.any():
+    values, weights = values[order], weights[order]
+    cumulative = np.cumsum(weights) - weights / 2
+    is_finite = np.isfinite(values)
+    if not is_finite.any():
         return [-np.inf for _ in shares]
-    interpolated = np.interp(shares, below[finite], values[order][finite])
-    hidden = float(weights[order][~finite].sum())  # of curves that are nowhere above the share
-    return [-np.inf if share < hidden else float(value) for share, value in zip(shares, interpolated, strict=True)]
+    interpolated = np.interp(shares, cumulative[is_finite], values[is_finite])
+    infinite_weight = float(weights[~is_finite].sum())  # of curves that are nowhere above the share
+    return [
+        -np.inf if share < infinite_weight else float(value) for share, value in zip(shares, interpolated, strict=True)
+    ]

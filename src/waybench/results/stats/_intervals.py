@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import fsum, sqrt
 from statistics import fmean
@@ -99,8 +99,8 @@ def robust_mean(totals: Numbers, sizes: Numbers) -> RobustMean | None:
 
 def clustered_error(values: Sequence[float], clusters: Sequence[Hashable]) -> RobustMean | None:
     """Return the mean of clustered values with its standard error (`robust_mean`)."""
-    where, _ = cluster_numbers(clusters)
-    return robust_mean(cluster_totals(where, values), cluster_totals(where, None)) if len(values) else None
+    numbers, _ = cluster_numbers(clusters)
+    return robust_mean(cluster_totals(numbers, values), cluster_totals(numbers, None)) if len(values) else None
 
 
 def variance_upper_factor(count: int) -> float:
@@ -120,16 +120,16 @@ def satterthwaite_freedom(sizes: Numbers) -> float:
 
 
 def mcnemar_mid_p(won: int, lost: int) -> float:
-    """Return the two-sided mid-p value of McNemar's test: half of what was seen counts as extreme.
+    """Return the two-sided mid-p value of McNemar's test: half the probability of the observed result is left out.
 
     Args:
         won: Number of pairs in which only the first value is 1.
         lost: Number of pairs in which only the second value is 1.
     """
-    least, pairs = min(won, lost), won + lost
-    below = float(special.bdtr(least, pairs, 0.5))
-    seen = below - (float(special.bdtr(least - 1, pairs, 0.5)) if least else 0.0)
-    return min(1.0, 2 * below - seen)
+    rarer, pairs = min(won, lost), won + lost
+    at_most = float(special.bdtr(rarer, pairs, 0.5))
+    exactly = at_most - (float(special.bdtr(rarer - 1, pairs, 0.5)) if rarer else 0.0)
+    return min(1.0, 2 * at_most - exactly)
 
 
 def holm_adjusted(p_values: Sequence[float]) -> list[float]:
@@ -155,7 +155,7 @@ def z_test_power(effect: float, n: float, alpha: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class LostAttempts:
-    """The attempts that a mean lacks, since their results are not known, and what it would be with them.
+    """The attempts that a mean lacks, since their results are not known, and what the mean would be with them.
 
     Attributes:
         lost: Number of these attempts.
@@ -191,7 +191,8 @@ class IntervalEstimate:
         high: Upper end, None where `low` is.
         n: Number of values.
         clusters: Number of independent clusters that they come from.
-        lost: The attempts that it lacks; None if it lacks none. Every text of a mean says so, and it has no rank.
+        lost: The attempts that the mean lacks; None if it lacks none. Every text of such a mean says so, and it has no
+            rank.
     """
 
     value: float
@@ -244,26 +245,26 @@ def jackknife_estimate(
         raise unequal_lengths_error(values, clusters)
     if not values:
         return None
-    where, groups = cluster_numbers(clusters)
+    cluster_of_item, n_clusters = cluster_numbers(clusters)
     table = np.asarray(values, dtype=np.float64)
-    totals = np.zeros((groups, table.shape[1]))
-    np.add.at(totals, where, table)
-    counts = np.bincount(where).astype(np.float64)[:, None]
+    totals = np.zeros((n_clusters, table.shape[1]))
+    np.add.at(totals, cluster_of_item, table)
+    counts = np.bincount(cluster_of_item).astype(np.float64)[:, None]
     number = number_of_means((totals.sum(axis=0) / counts.sum()).tolist())
-    if groups < FEWEST_CLUSTERS:
-        return IntervalEstimate(number, None, None, len(values), groups)
-    to, back = scale or (float, float)
-    means_without = (totals.sum(axis=0) - totals) / (counts.sum() - counts)
-    pseudo = groups * to(number) - (groups - 1) * np.array(
-        [to(number_of_means(means)) for means in means_without.tolist()]
-    )
-    if np.allclose(pseudo, pseudo[0], rtol=1e-9, atol=1e-12):
-        return IntervalEstimate(number, None, None, len(values), groups)
-    _, least, most = t_interval(pseudo.tolist(), CONFIDENCE)
-    # On the scale bounds come first: beyond them its inverse may not be defined, or overflow.
-    lower = least if low is None else max(to(low), least)
-    upper = most if high is None else min(to(high), most)
-    return IntervalEstimate(number, min(number, back(lower)), max(number, back(upper)), len(values), groups)
+    without_interval = IntervalEstimate(number, None, None, len(values), n_clusters)
+    if without_interval.is_few:
+        return without_interval
+    to_scale, from_scale = scale or (float, float)
+    means_without = (totals.sum(axis=0) - totals) / (counts.sum() - counts)  # without each cluster
+    numbers_without = np.array([to_scale(number_of_means(means)) for means in means_without.tolist()])
+    pseudo_values = n_clusters * to_scale(number) - (n_clusters - 1) * numbers_without
+    if np.allclose(pseudo_values, pseudo_values[0], rtol=1e-9, atol=1e-12):
+        return without_interval
+    _, lower, upper = t_interval(pseudo_values.tolist(), CONFIDENCE)
+    # Cut on the scale: beyond the bounds its inverse may not be defined, or overflow.
+    lower = lower if low is None else max(to_scale(low), lower)
+    upper = upper if high is None else min(to_scale(high), upper)
+    return replace(without_interval, low=min(number, from_scale(lower)), high=max(number, from_scale(upper)))
 
 
 def unequal_lengths_error(values: Sequence[object], clusters: Sequence[Hashable]) -> ValueError:
@@ -275,8 +276,8 @@ def t_interval(values: Sequence[float], confidence: float) -> tuple[float, float
     """Return the mean of independent values and the ends of Student's t interval around it."""
     numbers = np.asarray(values, dtype=np.float64)
     mean = float(numbers.mean())
-    reach = t_quantile((1 - confidence) / 2, len(numbers) - 1) * float(numbers.std(ddof=1)) / len(numbers) ** 0.5
-    return mean, mean - reach, mean + reach
+    half_width = t_quantile((1 - confidence) / 2, len(numbers) - 1) * float(numbers.std(ddof=1)) / len(numbers) ** 0.5
+    return mean, mean - half_width, mean + half_width
 
 
 def regression_line(variable: Sequence[float], rates: Sequence[float]) -> tuple[float, float, float, float] | str:
@@ -297,10 +298,10 @@ def regression_line(variable: Sequence[float], rates: Sequence[float]) -> tuple[
     if np.allclose(y, y[0], rtol=1e-12, atol=1e-12):
         return "the score is the same for all"
     coefficients, covariance = cast(tuple[Array, Array], np.polyfit((x - x.mean()) / x.std(ddof=1), y, 1, cov=True))
-    beta, error = float(coefficients[0]), float(covariance[0, 0]) ** 0.5
-    reach = t_quantile((1 - CONFIDENCE) / 2, len(y) - 2) * error
-    p = 2 * t_tail(abs(beta) / error, len(y) - 2) if error > 0 else 0.0
-    return beta, beta - reach, beta + reach, p
+    slope, error = float(coefficients[0]), float(covariance[0, 0]) ** 0.5
+    half_width = t_quantile((1 - CONFIDENCE) / 2, len(y) - 2) * error
+    p = 2 * t_tail(abs(slope) / error, len(y) - 2) if error > 0 else 0.0
+    return slope, slope - half_width, slope + half_width, p
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +309,8 @@ class VarianceComponents:
     """Components of variance of a headline metric, where items were attempted several times.
 
     Attributes:
-        attempts: Harmonic mean of their numbers of attempts.
+        items: Number of items.
+        attempts: Harmonic mean of the items' numbers of attempts.
         between: Variance between items, of what attempts at each give on average.
         within: Variance between attempts at an item.
         share: Share of the variance of the mean over items that is due to attempts, from 0 to 1.
@@ -345,16 +347,18 @@ def variance_components(values: Sequence[Sequence[float]]) -> VarianceComponents
         The components; None with fewer than two items, with no item that was attempted twice, or if all is the same.
     """
     sizes = [len(item) for item in values]
-    total, groups = sum(sizes), len(sizes)
-    if groups < 2 or total == groups:
+    n_attempts, n_items = sum(sizes), len(sizes)
+    if n_items < 2 or n_attempts == n_items:
         return None
     means = [fmean(item) for item in values]
-    grand = fmean(value for item in values for value in item)
+    grand_mean = fmean(value for item in values for value in item)
     within = fsum((value - mean) ** 2 for item, mean in zip(values, means, strict=True) for value in item)
-    within /= total - groups
-    between = fsum(size * (mean - grand) ** 2 for size, mean in zip(sizes, means, strict=True)) / (groups - 1)
-    average = (total - sum(size**2 for size in sizes) / total) / (groups - 1)
-    between = max(0.0, (between - within) / average)
-    attempts = 1 / fmean(1 / size for size in sizes)
+    within /= n_attempts - n_items
+    between = fsum(size * (mean - grand_mean) ** 2 for size, mean in zip(sizes, means, strict=True)) / (n_items - 1)
+    average_size = (n_attempts - sum(size**2 for size in sizes) / n_attempts) / (n_items - 1)
+    between = max(0.0, (between - within) / average_size)
+    attempts = 1 / fmean(1 / size for size in sizes)  # the harmonic mean
     variance = between + within / attempts
-    return VarianceComponents(groups, attempts, between, within, within / attempts / variance) if variance > 0 else None
+    if variance <= 0:
+        return None
+    return VarianceComponents(n_items, attempts, between, within, within / attempts / variance)

@@ -31,8 +31,8 @@ FEWEST_ITEMS = 5  # in a pilot
 _NODES = 256  # of the distribution of a sample's variance
 
 
-def no_unseen(delta: float) -> float:
-    """Return 0 for any difference: no value is at a bound."""
+def no_unseen_share(delta: float) -> float:
+    """Return 0 for any difference: no cluster is at a bound."""
     return 0.0
 
 
@@ -44,8 +44,10 @@ class PowerAssumptions:
         name: What they are about; "" for none in particular.
         variance: A difference in means -> the variance of an item's difference between the models.
         apart: A difference in means -> the variance of one item's value, the mean of both models'.
-        disagree: A difference in means -> the share of items of which exactly one model solves; None where values are
-            not only solved and not.
+        disagree: A difference in means -> the share of items that exactly one model solves; None where values are
+            graded.
+        unseen_share: A difference in means -> the share of clusters at a bound, from which the test allows for rare
+            values at the bounds (`Difference`).
         size: Items in a cluster.
         effect: The design effect: how many times as large clusters make the variance of a mean.
         description: Where they come from, in words.
@@ -53,9 +55,9 @@ class PowerAssumptions:
 
     name: str = ""
     variance: Callable[[float], float]
-    apart: Callable[[float], float]
+    unpaired_variance: Callable[[float], float]
     disagree: Callable[[float], float] | None = None
-    unseen: Callable[[float], float] = no_unseen
+    unseen_share: Callable[[float], float] = no_unseen_share
     size: float = 1.0
     effect: float = 1.0
     description: str = ""
@@ -68,7 +70,7 @@ class ItemsNeeded:
     Attributes:
         items: Items, each given to both models.
         clusters: Clusters that these come in.
-        unpaired: Items for each model, if they were not the same ones; None where a pilot does not tell.
+        unpaired: Items for each model if both had different items; None where a pilot does not tell.
     """
 
     items: int
@@ -102,8 +104,8 @@ def achieved_power(assumptions: PowerAssumptions, delta: float, items: float, *,
     if 2 ** (1 - clusters) >= alpha:  # the least p value
         return 0.0
     planned = planned_errors(assumptions, delta, clusters)
-    shown = planned.test * float(stats.t.isf(alpha / 2, clusters - 1))
-    return float(planned.weights @ stats.norm.sf((shown - delta) / planned.true))
+    least_significant = planned.test * float(stats.t.isf(alpha / 2, clusters - 1))
+    return float(planned.weights @ stats.norm.sf((least_significant - delta) / planned.true))
 
 
 class PlannedErrors(NamedTuple):
@@ -132,13 +134,14 @@ def planned_errors(assumptions: PowerAssumptions, delta: float, clusters: float)
         delta: The difference, on the scale from 0 to 1.
         clusters: Number of clusters, more than 1.
     """
-    of_cluster = max(0.0, assumptions.variance(delta)) * assumptions.effect / assumptions.size
-    chances, weights = _gauss_legendre_nodes()
-    seen = of_cluster / clusters * special.chdtri(clusters - 1, chances) / (clusters - 1)
-    unseen = assumptions.unseen(delta) * 2 * (1 + delta**2) / clusters**2
-    spread = max(1 - delta**2, 1e-12)
-    error = np.sqrt(np.maximum(seen / spread, np.minimum((seen + unseen) / spread, 1 / clusters)))
-    return PlannedErrors(max(math.sqrt(of_cluster / clusters), 1e-12), error, weights)
+    cluster_variance = max(0.0, assumptions.variance(delta)) * assumptions.effect / assumptions.size
+    tails, weights = _gauss_legendre_nodes()
+    sample_variances = cluster_variance / clusters * special.chdtri(clusters - 1, tails) / (clusters - 1)
+    unseen_variance = assumptions.unseen_share(delta) * 2 * (1 + delta**2) / clusters**2
+    scale = max(1 - delta**2, 1e-12)
+    with_unseen = np.minimum((sample_variances + unseen_variance) / scale, 1 / clusters)
+    errors = np.sqrt(np.maximum(sample_variances / scale, with_unseen))
+    return PlannedErrors(max(math.sqrt(cluster_variance / clusters), 1e-12), errors, weights)
 
 
 @cache
@@ -153,16 +156,16 @@ def _mcnemar_power(disagree: float, delta: float, items: int, alpha: float) -> f
     share = min(1.0, max(disagree, delta))
     if share <= 0:
         return 0.0
-    # All numbers of items that matter: the rest has a probability below 1e-12.
-    fewest, most = (int(stats.binom.ppf(end, items, share)) for end in (1e-12, 1 - 1e-12))
-    differing = np.arange(fewest, most + 1)
-    # p < alpha if the rarer of the two results occurs at most `rare` times; p is cdf(k) + cdf(k - 1).
-    middle = stats.binom.ppf(alpha / 2, differing, 0.5)
-    p = stats.binom.cdf(middle, differing, 0.5) + stats.binom.cdf(middle - 1, differing, 0.5)
-    rare = np.where(p < alpha, middle, middle - 1)
-    better = min(1.0, (share + delta) / (2 * share))
-    chance = stats.binom.cdf(rare, differing, 1 - better) + stats.binom.cdf(rare, differing, better)
-    return float(np.sum(stats.binom.pmf(differing, items, share) * np.where(rare < 0, 0.0, chance)))
+    # All numbers of items that matter: the others have a probability below 1e-12.
+    fewest, most = (int(stats.binom.ppf(tail, items, share)) for tail in (1e-12, 1 - 1e-12))
+    n_differing = np.arange(fewest, most + 1)
+    # p < alpha if the rarer of the two results occurs at most `n_rarer` times; p is cdf(k) + cdf(k - 1).
+    middle = stats.binom.ppf(alpha / 2, n_differing, 0.5)
+    p = stats.binom.cdf(middle, n_differing, 0.5) + stats.binom.cdf(middle - 1, n_differing, 0.5)
+    n_rarer = np.where(p < alpha, middle, middle - 1)
+    better_wins = min(1.0, (share + delta) / (2 * share))  # the better model's share of the items that differ
+    power = stats.binom.cdf(n_rarer, n_differing, 1 - better_wins) + stats.binom.cdf(n_rarer, n_differing, better_wins)
+    return float(np.sum(stats.binom.pmf(n_differing, items, share) * np.where(n_rarer < 0, 0.0, power)))
 
 
 def items_needed(
@@ -179,13 +182,13 @@ def items_needed(
     """
     clusters = least_number(lambda n: achieved_power(assumptions, delta, n * assumptions.size, alpha=alpha), power)
     items = math.ceil(clusters * assumptions.size - 1e-9)
-    error = math.sqrt(assumptions.apart(delta) * assumptions.effect)
+    error = math.sqrt(assumptions.unpaired_variance(delta) * assumptions.effect)
     if not error:
         return ItemsNeeded(items=items, clusters=clusters, unpaired=None)
-    alone = least_number(lambda n: z_test_power(delta / error, n, alpha), power)
-    if assumptions.disagree:
-        alone = math.ceil(alone / 4 * (1 + math.sqrt(1 + 4 / (alone * delta))) ** 2)
-    return ItemsNeeded(items=items, clusters=clusters, unpaired=alone)
+    unpaired = least_number(lambda n: z_test_power(delta / error, n, alpha), power)
+    if assumptions.disagree:  # the correction for items that are solved or not
+        unpaired = math.ceil(unpaired / 4 * (1 + math.sqrt(1 + 4 / (unpaired * delta))) ** 2)
+    return ItemsNeeded(items=items, clusters=clusters, unpaired=unpaired)
 
 
 def least_number(power_of: Callable[[int], float], power: float, fewest: int = FEWEST_CLUSTERS) -> int:
@@ -219,10 +222,10 @@ def detectable_difference(
 
     # Power grows with the difference, up to where it becomes impossible.
     grid = np.geomspace(1e-4, 1, 200).tolist()
-    first = next((number for number, delta in enumerate(grid) if missing_power(delta) <= 0), None)
-    if not first:
-        return None if first is None else grid[0]
-    return float(optimize.bisect(missing_power, grid[first - 1], grid[first], xtol=1e-5))
+    index = next((index for index, delta in enumerate(grid) if missing_power(delta) <= 0), None)
+    if index is None:
+        return None
+    return grid[0] if index == 0 else float(optimize.bisect(missing_power, grid[index - 1], grid[index], xtol=1e-5))
 
 
 def pilot_assumptions(
@@ -246,35 +249,37 @@ def pilot_assumptions(
         correlation: The correlation that is assumed if there is a single model.
         single: Whether there is at most one attempt at each item.
     """
-    spreads = [(pvariance(scores.values()), len(scores)) for scores in values if len(scores) >= FEWEST_ITEMS]
-    spread = fmean(value * variance_upper_factor(count) for value, count in spreads)
-    two_valued = single and all(score in (0, 1) for scores in values for score in scores.values())
-    sides = [pair for pair in combinations(values, 2) if len(pair[0].keys() & pair[1].keys()) >= FEWEST_ITEMS]
-    pairs = [[(cluster_of(key), first[key] - second[key]) for key in first if key in second] for first, second in sides]
+    variances = [(pvariance(scores.values()), len(scores)) for scores in values if len(scores) >= FEWEST_ITEMS]
+    value_variance = fmean(value * variance_upper_factor(count) for value, count in variances)
+    is_two_valued = single and all(score in (0, 1) for scores in values for score in scores.values())
+    pairs = [pair for pair in combinations(values, 2) if len(pair[0].keys() & pair[1].keys()) >= FEWEST_ITEMS]
+    differences_of_pairs = [
+        [(cluster_of(key), first[key] - second[key]) for key in first if key in second] for first, second in pairs
+    ]
     if pairs:
-        estimates = [_difference_statistics(pair) for pair in pairs]
+        estimates = [_difference_statistics(differences) for differences in differences_of_pairs]
         variance, disagree, effect, size = (fmean(numbers) for numbers in zip(*estimates, strict=True))
-        at_bound = fmean(_share_at_bounds(pair, cluster_of) for pair in sides)
+        share_at_bounds = fmean(_share_at_bounds(pair, cluster_of) for pair in pairs)
         description = f"{len(pairs)} pairs of models" if len(pairs) > 1 else "two models"
     else:
-        most = max(values, key=len)
-        _, _, effect, size = _difference_statistics([(cluster_of(key), value) for key, value in most.items()])
-        variance = disagree = 2 * pvariance(most.values()) * (1 - correlation)
-        at_bound = 1 - (1 - _share_at_bounds([most], cluster_of)) ** 2
+        scores = max(values, key=len)
+        _, _, effect, size = _difference_statistics([(cluster_of(key), value) for key, value in scores.items()])
+        variance = disagree = 2 * pvariance(scores.values()) * (1 - correlation)
+        share_at_bounds = 1 - (1 - _share_at_bounds([scores], cluster_of)) ** 2  # of either of two such models
         description = f"one model, outcomes correlate by {correlation:g} (assumed)"
-    items = round(fmean(map(len, pairs or values)))
+    items = round(fmean(map(len, differences_of_pairs or values)))
     # Models that solve other items than each other: a negative correlation. `variance` has the factor n / (n - 1).
-    negative = variance * (items - 1) / items > 2 * fmean(value for value, _ in spreads) + 1e-9
+    is_negative = variance * (items - 1) / items > 2 * fmean(value for value, _ in variances) + 1e-9
     variance *= variance_upper_factor(round(items / size))
     disagree = _share_upper_limit(disagree, round(items / size))
 
     def difference_variance(delta: float) -> float:
         """Return the variance of an item's difference for a difference in means."""
-        return max(disagree, delta) - delta**2 if two_valued else variance
+        return max(disagree, delta) - delta**2 if is_two_valued else variance
 
     differing = (
         f", disagreeing on at most {disagree:.3g} of them"
-        if two_valued
+        if is_two_valued
         else f", differences with a variance of at most {variance:.3g}"
     )
     clusters = f", {size:.3g} in a cluster with a design effect of {effect:.3g}" if size > 1 else ""
@@ -283,9 +288,11 @@ def pilot_assumptions(
         name=name,
         variance=difference_variance,
         # Pairs that are correlated need no more items than different ones, however careful the guess is.
-        apart=lambda delta: spread if negative else max(spread, difference_variance(delta) / 2),
-        disagree=(lambda delta: max(disagree, delta)) if two_valued else None,
-        unseen=lambda delta: at_bound / 2,
+        unpaired_variance=lambda delta: (
+            value_variance if is_negative else max(value_variance, difference_variance(delta) / 2)
+        ),
+        disagree=(lambda delta: max(disagree, delta)) if is_two_valued else None,
+        unseen_share=lambda delta: share_at_bounds / 2,
         size=size,
         effect=effect,
         description=f"{description}, {items:,} items{differing}{clusters}{guess}",
@@ -294,8 +301,8 @@ def pilot_assumptions(
 
 def _share_upper_limit(share: float, count: int) -> float:
     """Return the upper end of a share's one-sided 80 % interval (Clopper and Pearson, Biometrika 26, 1934)."""
-    least = stats.binomtest(min(count, round(share * count)), count, alternative="less")
-    return float(least.proportion_ci(0.8, method="exact").high)
+    test = stats.binomtest(min(count, round(share * count)), count, alternative="less")
+    return float(test.proportion_ci(0.8, method="exact").high)
 
 
 def _share_at_bounds(sides: Sequence[Mapping[K, float]], cluster_of: Callable[[K], Hashable]) -> float:
@@ -304,8 +311,8 @@ def _share_at_bounds(sides: Sequence[Mapping[K, float]], cluster_of: Callable[[K
     for key in sides[0]:
         if all(key in side for side in sides):
             clusters[cluster_of(key)].append(key)
-    means = ([fmean(side[key] for key in keys) for side in sides] for keys in clusters.values())
-    return fmean(any(not ALIKE < mean < 1 - ALIKE for mean in of_sides) for of_sides in means)
+    means_by_cluster = ([fmean(side[key] for key in keys) for side in sides] for keys in clusters.values())
+    return fmean(any(not ALIKE < mean < 1 - ALIKE for mean in means) for means in means_by_cluster)
 
 
 def _difference_statistics(differences: Sequence[tuple[Hashable, float]]) -> tuple[float, float, float, float]:
@@ -314,26 +321,25 @@ def _difference_statistics(differences: Sequence[tuple[Hashable, float]]) -> tup
     The design effect is how many times as large as for independent values the clustered variance of their mean is
     (Kish, Survey Sampling, 1965), at least 1: a pilot says too little for less.
     """
-    numbers = [value for _, value in differences]
-    clusters: defaultdict[Hashable, list[float]] = defaultdict(list)
+    values = [value for _, value in differences]
+    by_cluster: defaultdict[Hashable, list[float]] = defaultdict(list)
     for cluster, value in differences:
-        clusters[cluster].append(value)
-    average, count, groups = fmean(numbers), len(numbers), len(clusters)
-    spread = pvariance(numbers)
+        by_cluster[cluster].append(value)
+    mean, n_values, n_clusters = fmean(values), len(values), len(by_cluster)
+    independent_variance = pvariance(values)
     effect = 1.0
-    if 1 < groups < count and spread:
-        residuals = math.fsum(
-            math.fsum(value - average for value in of_cluster) ** 2 for of_cluster in clusters.values()
-        )
-        effect = max(1.0, groups / (groups - 1) * residuals / (count * spread))
-    return variance(numbers), fmean(value != 0 for value in numbers), effect, count / groups
+    if 1 < n_clusters < n_values and independent_variance:
+        residuals = (math.fsum(value - mean for value in cluster_values) for cluster_values in by_cluster.values())
+        squares = math.fsum(residual**2 for residual in residuals)
+        effect = max(1.0, n_clusters / (n_clusters - 1) * squares / (n_values * independent_variance))
+    return variance(values), fmean(value != 0 for value in values), effect, n_values / n_clusters
 
 
 def tie_power(assumptions: PowerAssumptions, margin: float, items: float, *, alpha: float = ALPHA) -> float:
     """Return the probability that two equal models are shown to be tied.
 
-    They are if no difference is shown, and the interval of the difference is within the margin, which is two one-sided
-    tests (Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15, 1987), and if there are enough clusters
+    That takes a difference that is not shown, an interval of the difference within the margin, which is two one-sided
+    tests (Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15, 1987), and enough clusters
     (`min_clusters_for_tie`). Both tests are those of `Difference`, with a normal mean and an independent variance.
 
     Args:
@@ -348,9 +354,9 @@ def tie_power(assumptions: PowerAssumptions, margin: float, items: float, *, alp
     planned = planned_errors(assumptions, 0.0, clusters)
     one_sided, two_sided = (float(stats.t.isf(tail, clusters - 1)) for tail in (alpha, alpha / 2))
     # Wilson's interval ends at the margin where the score test of the margin rejects, with the margin's own variance.
-    within = margin - one_sided * planned.test * math.sqrt(1 - margin**2)
-    limit = within.clip(0.0, two_sided * planned.test)
-    return float(planned.weights @ (1 - 2 * stats.norm.sf(limit / planned.true)))
+    greatest_within_margin = margin - one_sided * planned.test * math.sqrt(1 - margin**2)
+    greatest_tied = greatest_within_margin.clip(0.0, two_sided * planned.test)
+    return float(planned.weights @ (1 - 2 * stats.norm.sf(greatest_tied / planned.true)))
 
 
 def items_for_tie(

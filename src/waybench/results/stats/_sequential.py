@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 SEQUENTIAL_REVISION = 1  # raised whenever the same scores make another decision
 _ALPHA = 0.05  # of the statement that one is better, two-sided, and of each other statement
-_ITEM_BETS, _CLUSTER_BETS = 8, 4
+_ITEM_BETS, _CLUSTER_BETS = 8, 4  # numbers of bets
 _LEAST_CLUSTER_BET, _GREATEST_BET = 0.5, 0.98
 MOST_MARGIN = 0.4  # twice the margin is the least bet
 MOST_UNITS = 2_000  # of a stream without an end
@@ -83,12 +83,12 @@ def score_differences(scores: npt.ArrayLike) -> Matrices:
         The mean over items, where an item that either of two has lost counts as -1 for both. Shape (..., k, k).
     """
     values = np.asarray(scores, dtype=np.float64)
-    ahead = values[..., :, None, :] - values[..., None, :, :]
-    ahead = np.where(np.isnan(ahead), -1.0, ahead)
-    total = np.zeros(ahead.shape[:-1])
-    for item in range(ahead.shape[-1]):  # in order, for the same bits everywhere
-        total += ahead[..., item]
-    return total / ahead.shape[-1]
+    differences = values[..., :, None, :] - values[..., None, :, :]
+    differences = np.where(np.isnan(differences), -1.0, differences)
+    total = np.zeros(differences.shape[:-1])
+    for item in range(differences.shape[-1]):  # in order, for the same bits everywhere
+        total += differences[..., item]
+    return total / differences.shape[-1]
 
 
 class Race:
@@ -115,7 +115,7 @@ class Race:
         self.rule, self.units = rule, 0
         self._bets = np.array(rule.bets).reshape(-1, *(1 for _ in shape), 1, 1)
         self._wealth = {mu: np.ones((len(rule.bets), *shape, size, size)) for mu in (0.0, -rule.margin)}
-        self._others = ~np.eye(size, dtype=np.bool_)
+        self._are_different = ~np.eye(size, dtype=np.bool_)
         self.better = np.ones((*shape, size, size))
         self.not_worse = np.ones((*shape, size, size))
         self.live = np.ones((*shape, size), dtype=np.bool_)
@@ -130,14 +130,15 @@ class Race:
         """
         self.units += 1
         open_races = self.ended_at == 0
-        pairs = self.live[..., :, None] & self.live[..., None, :] & open_races[..., None, None]
-        self.better = np.where(pairs, self._update_wealth(0.0, ahead), self.better)
-        margin = self._update_wealth(-self.rule.margin, ahead)
-        self.not_worse = np.where(pairs, np.maximum(self.not_worse, margin), self.not_worse)
-        against = np.where(self._others, self.better, 0.0).sum(axis=-2) / (self.rule.models - 1)
-        losers = self.live & (against >= self.rule.better_threshold) & open_races[..., None]
-        self.live = self.live & ~losers
-        self.dropped_at = np.where(losers, self.units, self.dropped_at)
+        are_live = self.live[..., :, None] & self.live[..., None, :] & open_races[..., None, None]
+        self.better = np.where(are_live, self._update_wealth(0.0, ahead), self.better)
+        not_worse_now = self._update_wealth(-self.rule.margin, ahead)
+        self.not_worse = np.where(are_live, np.maximum(self.not_worse, not_worse_now), self.not_worse)
+        # A model is dropped by the mean evidence that the others are better.
+        evidence_against = np.where(self._are_different, self.better, 0.0).sum(axis=-2) / (self.rule.models - 1)
+        is_loser = self.live & (evidence_against >= self.rule.better_threshold) & open_races[..., None]
+        self.live = self.live & ~is_loser
+        self.dropped_at = np.where(is_loser, self.units, self.dropped_at)
         is_over = (self.live.sum(axis=-1) <= 1) | self._is_tied()
         self.ended_at = np.where(open_races & is_over, self.units, self.ended_at)
 
@@ -147,22 +148,22 @@ class Race:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             wealth *= (1 - self._bets) + self._bets * (1 + ahead) / (1 + mu)
         total = np.zeros(wealth.shape[1:])
-        for part in wealth:  # in order, for the same bits everywhere
-            total += part
+        for wealth_of_bet in wealth:  # in order, for the same bits everywhere
+            total += wealth_of_bet
         return total / len(wealth)
 
     @property
     def unbeaten(self) -> npt.NDArray[np.bool_]:
         """Mask of the live models that are shown to be best or within the margin of the best; shape (..., k)."""
-        sure = self.not_worse >= self.rule.tie_threshold
-        rivals = self._others & self.live[..., None, :]
-        return np.asarray(self.live & (sure | ~rivals).all(axis=-1))
+        is_not_worse = self.not_worse >= self.rule.tie_threshold
+        are_rivals = self._are_different & self.live[..., None, :]
+        return np.asarray(self.live & (is_not_worse | ~are_rivals).all(axis=-1))
 
     def _is_tied(self) -> npt.NDArray[np.bool_]:
         """Return which races end with a tie."""
-        # Two models are tied when neither is worse; of several, one is enough.
-        every = np.all if self.rule.models == 2 else np.any
-        return np.asarray(every(self.unbeaten, axis=-1))
+        # Two models are tied when neither is worse; among several, one that is not worse than all others is enough.
+        all_or_any = np.all if self.rule.models == 2 else np.any
+        return np.asarray(all_or_any(self.unbeaten, axis=-1))
 
 
 def evidence(ahead: npt.ArrayLike, mu: float, bets: Sequence[float]) -> float:
@@ -192,7 +193,7 @@ def confidence_sequence(
 
     Args:
         ahead: How much the first model is ahead in each unit, in order; an item that is lost counts as -1.
-        behind: How much the second one is ahead; the opposite, where nothing is lost.
+        behind: How much the second model is ahead, likewise: minus `ahead` where nothing is lost.
         bets: The bets.
         threshold: The evidence that excludes a mean.
     """
@@ -211,11 +212,11 @@ def _lower_limit(ahead: npt.ArrayLike, bets: Sequence[float], threshold: float) 
     return low
 
 
-_STREAMS = 400
+_STREAMS = 400  # simulated for a forecast
 
 
 class DecisionForecast(NamedTuple):
-    """What decisions take, by simulated streams.
+    """The length of comparisons until their decision, in simulated streams.
 
     Attributes:
         units: Mean number of units.
@@ -243,20 +244,25 @@ def forecast_decisions(
     """
     rng = np.random.default_rng(0)
     race = Race(rule, (_STREAMS,))
-    chances = np.array([(disagree + difference) / 2, (disagree - difference) / 2, 1 - disagree])
-    shared = math.sqrt(icc)  # a pair of items has the common result of their unit with this probability, squared
+    probabilities = np.array([(disagree + difference) / 2, (disagree - difference) / 2, 1 - disagree])
+    # Each item has the common result of its unit with this probability, so two items have it with the correlation.
+    common_probability = math.sqrt(icc)
     while race.units < most_units and not race.ended_at.all():
-        drawn = rng.choice([1.0, -1.0, 0.0], size=(_STREAMS, size), p=chances)
-        if shared:
-            common = rng.choice([1.0, -1.0, 0.0], size=(_STREAMS, 1), p=chances)
-            drawn = np.where(rng.random((_STREAMS, size)) < shared, common, drawn)
-        ahead = drawn.mean(axis=1)
+        results = rng.choice([1.0, -1.0, 0.0], size=(_STREAMS, size), p=probabilities)
+        if common_probability:
+            common_results = rng.choice([1.0, -1.0, 0.0], size=(_STREAMS, 1), p=probabilities)
+            results = np.where(rng.random((_STREAMS, size)) < common_probability, common_results, results)
+        ahead = results.mean(axis=1)
         matrices = np.zeros((_STREAMS, 2, 2))
         matrices[:, 0, 1], matrices[:, 1, 0] = ahead, -ahead
         race.add_unit(matrices)
-    decided = np.where(race.ended_at == 0, most_units, race.ended_at)
-    tied = race.live.all(axis=-1)
-    right = (race.ended_at > 0) & (tied | race.live[:, 0] if 0 < difference <= rule.margin else tied)
+    n_units = np.where(race.ended_at == 0, most_units, race.ended_at)
+    is_tied = race.live.all(axis=-1)
     if difference > rule.margin:
-        right = (race.ended_at > 0) & ~tied & race.live[:, 0]
-    return DecisionForecast(float(decided.mean()), int(np.quantile(decided, 0.9)), float(right.mean()))
+        has_right_verdict = ~is_tied & race.live[:, 0]
+    elif difference > 0:  # within the margin both conclusions are right
+        has_right_verdict = is_tied | race.live[:, 0]
+    else:
+        has_right_verdict = is_tied
+    is_right = (race.ended_at > 0) & has_right_verdict
+    return DecisionForecast(float(n_units.mean()), int(np.quantile(n_units, 0.9)), float(is_right.mean()))

@@ -48,11 +48,11 @@ def adjust_p_values(tests: Sequence[DifferenceTest]) -> list[AdjustedP]:
     that differ, and not on the direction of differences. Over the other tests, it is Holm's procedure. The level is
     `ALPHA`.
     """
-    least = [test.least_p for test in tests]
-    count = next((k for k in range(1, len(tests) + 1) if sum(p <= ALPHA / k for p in least) <= k), 1)
-    members = [number for number, p in enumerate(least) if p <= ALPHA / count]
-    adjusted = dict(zip(members, holm_adjusted([tests[number].p for number in members]), strict=True))
-    return [AdjustedP(adjusted.get(number), len(members)) for number in range(len(tests))]
+    least_p_values = [test.least_p for test in tests]
+    tarone_k = next((k for k in range(1, len(tests) + 1) if sum(p <= ALPHA / k for p in least_p_values) <= k), 1)
+    members = [index for index, p in enumerate(least_p_values) if p <= ALPHA / tarone_k]
+    adjusted = dict(zip(members, holm_adjusted([tests[index].p for index in members]), strict=True))
+    return [AdjustedP(adjusted.get(index), len(members)) for index in range(len(tests))]
 
 
 def min_clusters_for_tie(margin: float | None, size: float | None = 1.0) -> int:
@@ -67,8 +67,11 @@ def min_clusters_for_tie(margin: float | None, size: float | None = 1.0) -> int:
 
 def is_interval_within(difference: Difference, margin: float | None) -> bool:
     """Return whether the 90 % interval of a difference is within a margin; False without a margin."""
-    ends = difference.interval(1 - 2 * ALPHA)
-    return margin is not None and ends is not None and -margin <= ends[0] and ends[1] <= margin
+    interval = difference.interval(1 - 2 * ALPHA)
+    if margin is None or interval is None:
+        return False
+    low, high = interval
+    return -margin <= low and high <= margin
 
 
 def conclude(
@@ -80,12 +83,12 @@ def conclude(
     interval is within the margin, which is two one-sided tests at 5 % (Schuirmann, J. Pharmacokinetics and
     Biopharmaceutics 15, 1987), and if there are at least 3 clusters over the margin: what happens to none of n
     clusters, which are single items or maps of several, may still happen to 3 / n of all (Hanley and Lippman-Hand, JAMA
-    249, 1983), which an interval from nearly equal clusters does not reflect. Otherwise there are too few clusters
-    where the test left its family.
+    249, 1983), which an interval from nearly equal clusters does not reflect. Otherwise no difference is shown or,
+    where the test left its family, there are too few clusters.
 
     Args:
         difference: The difference of the first side from the second.
-        adjusted: Its p value, adjusted (`adjust_p_values`).
+        adjusted: Its p value, adjusted (`adjust_p_values`); None if the test left its family.
         margin: The greatest difference in a tie; None where there is none, as for unbounded metrics.
         lower_is_better: Whether less is better.
     """
@@ -124,13 +127,13 @@ def trend_test(blocks: Sequence[Sequence[float]], order: Sequence[float]) -> Tre
         blocks: Of each block (item, map) the value of each treatment (model).
         order: What treatments are ordered by, such as sizes; equal ones have their mean rank.
     """
-    ranks = _centred_ranks(np.asarray(blocks, dtype=np.float64))
-    of_treatments = _centred_ranks(np.asarray([order], dtype=np.float64))[0]
-    spread = float(np.square(ranks).sum() * np.square(of_treatments).sum() / (len(of_treatments) - 1))
-    if spread <= 0 or len(blocks) < FEWEST_CLUSTERS:
+    value_ranks = _centred_ranks(np.asarray(blocks, dtype=np.float64))
+    order_ranks = _centred_ranks(np.asarray([order], dtype=np.float64))[0]
+    variance = float(np.square(value_ranks).sum() * np.square(order_ranks).sum() / (len(order_ranks) - 1))
+    if variance <= 0 or len(blocks) < FEWEST_CLUSTERS:
         return TrendTest(0.0, DifferenceTest(1.0, "page", 1.0))
-    statistic = float((ranks @ of_treatments).sum()) / sqrt(spread)
-    greatest = float((np.sort(ranks, axis=1) @ np.sort(of_treatments)).sum()) / sqrt(spread)
+    statistic = float((value_ranks @ order_ranks).sum()) / sqrt(variance)
+    greatest = float((np.sort(value_ranks, axis=1) @ np.sort(order_ranks)).sum()) / sqrt(variance)
     return TrendTest(statistic, DifferenceTest(_two_sided_p(statistic), "page", _two_sided_p(greatest)))
 
 
@@ -141,6 +144,6 @@ def _two_sided_p(z: float) -> float:
 
 def _centred_ranks(rows: Numbers) -> Numbers:
     """Return the ranks within each row, ties with their mean rank, less the mean of all ranks."""
-    less = (rows[:, :, None] - rows[:, None, :] > ALIKE).sum(axis=2)
-    equal = (np.abs(rows[:, :, None] - rows[:, None, :]) <= ALIKE).sum(axis=2)
-    return less + (equal - rows.shape[1]) / 2.0
+    n_less = (rows[:, :, None] - rows[:, None, :] > ALIKE).sum(axis=2)
+    n_equal = (np.abs(rows[:, :, None] - rows[:, None, :]) <= ALIKE).sum(axis=2)
+    return n_less + (n_equal - rows.shape[1]) / 2.0
