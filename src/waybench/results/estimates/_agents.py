@@ -24,8 +24,8 @@ from waybench.results.stats import CONFIDENCE, IntervalEstimate
 from waybench.results.stats._intervals import FEWEST_CLUSTERS, RobustMean, clustered_error, t_quantile
 
 HUMAN = "human"  # the metric that is the human-normalised score
-_SAME = ("protocol", "wording")  # what all settings of one agent have in common
-_OWN = ("setting", "steps")  # what the settings differ in; with other steps than as published there is no score
+_COMMON_OPTIONS = ("protocol", "wording")  # that all settings of one agent have in common
+_OWN_OPTIONS = ("setting", "steps")  # that its settings differ in; other steps than published ones have no score
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,8 @@ class Agent:
         scores: The human-normalised score of each of these settings.
         raw: The score of each of these settings before it is normalised, as in Table 4.
         capabilities: The nine capability scores, by the formula's name.
-        ranges: The 95 % interval of each of the nine, by the formula's name; None where it cannot be estimated.
+        ranges: The 95 % interval of each of the nine capabilities, by the formula's name; None where it cannot be
+            estimated.
     """
 
     model: str
@@ -82,21 +83,21 @@ def agents_of_rows(all_rows: Iterable[Row]) -> list[Agent]:
     for (model, embedded, settings), agent_rows in group_by(rows, lambda row: agent_key(row.group)).items():
         by_setting: dict[str, HumanScore] = {}
         for (setting, group), setting_rows in group_by(agent_rows, lambda row: (row.setting, row.group)).items():
-            human = _human_score(group, setting_rows)
-            if human is not None and (setting not in by_setting or by_setting[setting].mean.n < human.mean.n):
-                by_setting[setting] = human
+            score = _human_score(group, setting_rows)
+            if score is not None and (setting not in by_setting or by_setting[setting].mean.n < score.mean.n):
+                by_setting[setting] = score
         if by_setting:
-            humans = {setting: by_setting[setting] for setting in RECORDED if setting in by_setting}
-            values = {setting: human.mean.value for setting, human in humans.items()}
+            scores = {setting: by_setting[setting] for setting in RECORDED if setting in by_setting}
+            values = {setting: score.mean.value for setting, score in scores.items()}
             capabilities = {formula: capability_scores(values, formula) for formula in FORMULAS}
             ranges = {
-                formula: [_capability_interval(capability, humans, formula) for capability in nine]
-                for formula, nine in capabilities.items()
+                formula: [_capability_interval(capability, scores, formula) for capability in nine_capabilities]
+                for formula, nine_capabilities in capabilities.items()
             }
-            groups = {setting: human.group for setting, human in humans.items()}
-            scores = {setting: human.mean for setting, human in humans.items()}
-            raw = {setting: human.raw for setting, human in humans.items()}
-            agents.append(Agent(model, embedded, settings, groups, scores, raw, capabilities, ranges))
+            groups = {setting: score.group for setting, score in scores.items()}
+            means = {setting: score.mean for setting, score in scores.items()}
+            raw = {setting: score.raw for setting, score in scores.items()}
+            agents.append(Agent(model, embedded, settings, groups, means, raw, capabilities, ranges))
 
     def agent_sort_key(agent: Agent) -> tuple[bool, bool, float, str]:
         means = agent.scores.values()
@@ -111,7 +112,7 @@ def _agent_key(group: RunKey) -> tuple[str, bool, tuple[tuple[str, Json], ...]]:
     settings = [
         (name, value)
         for name, value in group.options
-        if name in _SAME or name not in defaults or (name not in _OWN and value != defaults[name])
+        if name in _COMMON_OPTIONS or name not in defaults or (name not in _OWN_OPTIONS and value != defaults[name])
     ]
     return group.model, group.embedded, tuple(sorted(settings, key=lambda pair: pair[0]))
 
@@ -135,23 +136,23 @@ class HumanScore(NamedTuple):
 
 def _human_score(group: RunKey, rows: Sequence[Row]) -> HumanScore | None:
     """Return a group's human-normalised score, from the mean of single attempts at each item; None if undefined."""
-    declared = group.environment.scoring.metrics
-    head, metrics = declared[0], [with_observed_bounds(metric, rows) for metric in declared]
-    scaled = next(metric for metric in metrics if metric.name == HUMAN)
+    headline = group.environment.scoring.metrics[0]
+    metrics = [with_observed_bounds(metric, rows) for metric in group.environment.scoring.metrics]
+    human = next(metric for metric in metrics if metric.name == HUMAN)
 
     def mean_human_score(items: Items) -> IntervalEstimate | None:
-        return metric_values(items, head, scaled).mean(scaled.interval_bounds)
+        return metric_values(items, headline, human).mean(human.interval_bounds)
 
     items = group_by_item(rows)
-    values, raw_values = (metric_values(items, head, metric).values for metric in (scaled, head))
+    values, raw_values = (metric_values(items, headline, metric).values for metric in (human, headline))
     raw = ItemValues({key: raw_values[key] for key in values}, None).mean(metrics[0].interval_bounds)
     mean, lost = mean_human_score(items), lost_rows(rows, metrics, best_of=False)
     if mean is None or raw is None:
         return None
     if lost is not None:
-        mean = replace(mean, lost=lost.lost_attempts_of_item_mean(mean_human_score, [scaled]))
+        mean = replace(mean, lost=lost.lost_attempts_of_item_mean(mean_human_score, [human]))
     error = clustered_error(list(values.values()), [key.cluster for key in values])
-    return HumanScore(group, mean, error, scaled.bounds, raw)
+    return HumanScore(group, mean, error, human.bounds, raw)
 
 
 def _capability_interval(
@@ -160,38 +161,37 @@ def _capability_interval(
     """Return the 95 % interval of a capability, a weighted mean of independent means.
 
     The errors of independent means add in squares, and Student's t has the degrees of freedom of Welch and
-    Satterthwaite (Biometrics Bulletin 2, 1946). It is cut at what the games' least and greatest scores come to. None if
-    a game's error is not known, and below six clusters in all.
+    Satterthwaite (Biometrics Bulletin 2, 1946). The interval is cut at the capabilities of the games' least and
+    greatest scores. None if a game's error is not known, and below six clusters in all.
 
-    In a capped form a score whose interval is wholly beyond 0 or 1 has no error, every other one all of its own, and
-    the interval ends at 0 and at 1.
+    In a capped formula a score whose interval is wholly beyond 0 or 1 adds no error; the interval is cut at 0 and 1.
     """
     if capability.value is None:
         return None
-    weighted, capped = capability_weights(capability.name, formula, capability.games), FORMULAS[formula].capped
-    if sum(scores[game].mean.clusters for game in weighted) < FEWEST_CLUSTERS:
+    weights, is_capped = capability_weights(capability.name, formula, capability.games), FORMULAS[formula].capped
+    if sum(scores[game].mean.clusters for game in weights) < FEWEST_CLUSTERS:
         return None
-    total, squares, freedom = fsum(weighted.values()), 0.0, 0.0
-    for game, weight in weighted.items():
+    total_weight, variance, freedom_sum = fsum(weights.values()), 0.0, 0.0
+    for game, weight in weights.items():
         error = scores[game].error
         if error is None:
             return None
-        reach = _critical_t(error.freedom) * error.error
-        if capped and (error.value - reach >= 1 or error.value + reach <= 0):
+        half_width = _critical_t(error.freedom) * error.error
+        if is_capped and (error.value - half_width >= 1 or error.value + half_width <= 0):
             continue
-        square = (weight / total * error.error) ** 2
-        squares += square
-        freedom += square**2 / error.freedom
-    half = _critical_t(squares**2 / freedom) * sqrt(squares) if squares else 0.0
-    least, greatest = (0.0, 1.0) if capped else (_capability_bound(weighted, scores, side) for side in (0, 1))
-    low, high = capability.value - half, capability.value + half
+        game_variance = (weight / total_weight * error.error) ** 2
+        variance += game_variance
+        freedom_sum += game_variance**2 / error.freedom
+    half_width = _critical_t(variance**2 / freedom_sum) * sqrt(variance) if variance else 0.0
+    least, greatest = (0.0, 1.0) if is_capped else (_capability_bound(weights, scores, side) for side in (0, 1))
+    low, high = capability.value - half_width, capability.value + half_width
     return low if least is None else max(low, least), high if greatest is None else min(high, greatest)
 
 
 def _capability_bound(weights: Mapping[str, int], scores: Mapping[str, HumanScore], side: int) -> float | None:
     """Return the capability if every game had its least (side 0) or greatest (1) score; None if one is unbounded."""
-    ends = [end * weight for game, weight in weights.items() if (end := scores[game].bounds[side]) is not None]
-    return sum(ends) / sum(weights.values()) if len(ends) == len(weights) else None
+    bounds = [bound * weight for game, weight in weights.items() if (bound := scores[game].bounds[side]) is not None]
+    return sum(bounds) / sum(weights.values()) if len(bounds) == len(weights) else None
 
 
 def _critical_t(freedom: float) -> float:

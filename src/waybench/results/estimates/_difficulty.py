@@ -98,16 +98,16 @@ def item_difficulties(all_rows: Iterable[Row]) -> list[ItemDifficulty]:
     teacher, and not those of searches by such an index, which have no levels. An item's result is the share of single
     attempts that succeed, as for horizons.
     """
-    free = [
+    rows = [
         row
         for row in all_rows
         if row.is_included and not row.guided and DIFFICULTY_INDEX not in dict(row.group.options)
     ]
     difficulties: list[ItemDifficulty] = []
-    for (env, apart), rows in group_by(free, lambda row: (row.group.env, row.group.separate_by)).items():
-        declared = registry.load(env)
-        if declared.difficulty.item_variables and declared.difficulty.axes:
-            difficulties.append(_item_difficulty(env, apart, declared.difficulty.axes[0], rows))
+    for (env, separate_by), env_rows in group_by(rows, lambda row: (row.group.env, row.group.separate_by)).items():
+        declared = registry.load(env).difficulty
+        if declared.item_variables and declared.axes:
+            difficulties.append(_item_difficulty(env, separate_by, declared.axes[0], env_rows))
     return difficulties
 
 
@@ -146,12 +146,12 @@ def _item_difficulty(env: str, separate_by: tuple[str, ...], axis: Axis, env_row
 
 def _item_results(group: RunKey, rows: Sequence[Row], axis: Axis, variables: Sequence[str]) -> Iterable[_Result]:
     """Yield a group's result at each item that has a level above 0 on an axis."""
-    head = group.environment.scoring.metrics[0]
+    headline = group.environment.scoring.metrics[0]
     for key, attempts in group_by_item(rows).items():
         level = attempts[0].axes.get(axis.name)
         if level is not None and level > 0:
-            counted = attempts_to_average(attempts, are_perfect(attempts, head))
-            solved = sum(row.succeeded for row in counted) / len(counted)
+            averaged_attempts = attempts_to_average(attempts, are_perfect(attempts, headline))
+            solved = sum(row.succeeded for row in averaged_attempts) / len(averaged_attempts)
             values = [attempts[0].variables.get(name) for name in variables]
             numbers = [np.nan if value is None else value for value in values]
             yield _Result(group, key.cluster, level, numbers, solved)
@@ -164,11 +164,11 @@ def difficulty_text(difficulties: Iterable[ItemDifficulty]) -> str:
         if difficulty.gain is not None:
             env, gain = registry.load(difficulty.env), difficulty.gain
             title = next(axis.title for axis in env.difficulty.axes if axis.name == difficulty.axis).lower()
-            counted = plural(gain.clusters, env.presentation.cluster or env.presentation.item or "item")
+            clusters = plural(gain.clusters, env.presentation.cluster or env.presentation.item or "item")
             lines.append(
                 f"{env.title}: success falls {gain.ratio:.2f} times as steeply with the difficulty of single "
                 f"items as with {title} alone (95 % interval {gain.low:.2f} to {gain.high:.2f}, "
-                f"{counted}){'' if gain.low > 1 else ': no gain is shown'}"
+                f"{clusters}){'' if gain.low > 1 else ': no gain is shown'}"
             )
     return "\n".join(lines)
 
@@ -216,27 +216,27 @@ def regressions(
         declared = group.environment.difficulty.explanatory_variables
         if declared is None:
             continue
-        for name, rates in metric_cluster_values(rows, declared.by_metric).items():
-            variables = cluster_variables.get(group, {})
+        variables = cluster_variables.get(group, {})
+        for name, values in metric_cluster_values(rows, declared.by_metric).items():
             slopes = tuple(
                 _regression_slope(
                     variable,
-                    [(variables.get(cluster, {}).get(variable), rate.value) for cluster, rate in rates.items()],
+                    [(variables.get(cluster, {}).get(variable), value.value) for cluster, value in values.items()],
                 )
                 for variable in declared.by_metric[name]
             )
-            all_regressions.append(Regression(group=group, metric=name, clusters=len(rates), slopes=slopes))
+            all_regressions.append(Regression(group=group, metric=name, clusters=len(values), slopes=slopes))
     return all_regressions
 
 
 def _regression_slope(variable: str, pairs: Sequence[tuple[float | None, float]]) -> Slope:
     """Return the line of a variable's regression over (variable, metric) pairs, one for each cluster."""
-    both = [(value, rate) for value, rate in pairs if value is not None]
-    line = regression_line([value for value, _ in both], [rate for _, rate in both])
-    if isinstance(line, str):
-        return Slope(variable=variable, clusters=len(both), why=line)
+    known_pairs = [(value, rate) for value, rate in pairs if value is not None]
+    line = regression_line([value for value, _ in known_pairs], [rate for _, rate in known_pairs])
+    if isinstance(line, str):  # the reason why there is none
+        return Slope(variable=variable, clusters=len(known_pairs), why=line)
     beta, low, high, p = line
-    return Slope(variable=variable, clusters=len(both), beta=beta, low=low, high=high, p=p)
+    return Slope(variable=variable, clusters=len(known_pairs), beta=beta, low=low, high=high, p=p)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,8 +245,8 @@ class SetSpread:
 
     Attributes:
         average: The mean of the sets' means, or of the attempts'.
-        margin_min: The average minus the least of them; never negative.
-        margin_max: The greatest of them minus the average; never negative.
+        margin_min: The average minus the least of these means; never negative.
+        margin_max: The greatest of these means minus the average; never negative.
         sets: Number of sets, or of attempts.
     """
 
@@ -278,14 +278,12 @@ def spreads_over_sets(estimates: Iterable[Estimate]) -> list[Spread]:
 
     Estimates over all levels are ignored.
     """
-    spreads: list[Spread] = []
-    of_levels = [estimate for estimate in estimates if estimate.level is not None]
-    for (group, level), sets in group_by(
-        of_levels, lambda estimate: (estimate.group.without_key(), estimate.level)
-    ).items():
-        if len(sets) > 1 and level is not None:
-            spreads.append(_spread_of_estimates(group, level, [estimate.group.key for estimate in sets], sets))
-    return spreads
+    sets_by_level = group_by(estimates, lambda estimate: (estimate.group.without_key(), estimate.level))
+    return [
+        _spread_of_estimates(group, level, [estimate.group.key for estimate in sets], sets)
+        for (group, level), sets in sets_by_level.items()
+        if len(sets) > 1 and level is not None
+    ]
 
 
 def spreads_over_attempts(all_rows: Iterable[Row]) -> list[Spread]:
@@ -296,11 +294,11 @@ def spreads_over_attempts(all_rows: Iterable[Row]) -> list[Spread]:
     are left out.
     """
     spreads: list[Spread] = []
-    for (group, level), own in group_by(all_rows, lambda row: (row.group, row.level)).items():
-        complete = complete_attempts(own)
-        if len(complete) > 1:
-            estimates = [estimate for rows in complete.values() for estimate in by_level(rows)]
-            spreads.append(_spread_of_estimates(group, level, list(map(str, complete)), estimates))
+    for (group, level), level_rows in group_by(all_rows, lambda row: (row.group, row.level)).items():
+        rows_by_attempt = complete_attempts(level_rows)
+        if len(rows_by_attempt) > 1:
+            estimates = [estimate for rows in rows_by_attempt.values() for estimate in by_level(rows)]
+            spreads.append(_spread_of_estimates(group, level, list(map(str, rows_by_attempt)), estimates))
     return spreads
 
 
@@ -323,12 +321,11 @@ def _spread_by_name(sets: Iterable[Mapping[str, float]]) -> dict[str, SetSpread]
     """Return by name the spread over sets of every number that at least two sets have."""
     values_of_sets = list(sets)
     names = dict.fromkeys(name for values in values_of_sets for name in values)
-    of_name = {name: [values[name] for values in values_of_sets if name in values] for name in names}
-    return {name: set_spread(values) for name, values in of_name.items() if len(values) > 1}
+    values_by_name = {name: [values[name] for values in values_of_sets if name in values] for name in names}
+    return {name: set_spread(values) for name, values in values_by_name.items() if len(values) > 1}
 
 
-def set_spread(values: Iterable[float]) -> SetSpread:
+def set_spread(values: Sequence[float]) -> SetSpread:
     """Return the average of some numbers, and how far the least and the greatest are from it."""
-    numbers = list(values)
-    average = mean(numbers)  # exactly rounded, so that it is never beyond the least or the greatest
-    return SetSpread(average, average - min(numbers), max(numbers) - average, len(numbers))
+    average = mean(values)  # exactly rounded, so that it is never beyond the least or the greatest
+    return SetSpread(average, average - min(values), max(values) - average, len(values))

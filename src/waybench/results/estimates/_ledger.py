@@ -9,7 +9,16 @@ from typing import Any, TypeVar, cast
 from waybench.core import End
 from waybench.results.formatting import counts_text
 from waybench.results.frames import Column, Frame, group_frame
-from waybench.results.results import GroupResult, ItemKey, Row, RunKey, attempts_by_item, group_by, group_by_item
+from waybench.results.results import (
+    Cluster,
+    GroupResult,
+    ItemKey,
+    Row,
+    RunKey,
+    attempts_by_item,
+    group_by,
+    group_by_item,
+)
 from waybench.results.stats import IntervalEstimate, clustered_mean
 
 THOUSAND = 1000.0
@@ -49,8 +58,9 @@ class LedgerEntry(GroupResult):
 
     @property
     def stand_ins(self) -> list[str]:
-        """The names of the answering models that differ from the requested one."""
-        return [name for name in self.answered if not is_same_model(self.group.model, name)]
+        """The names of the answering models that differ from the requested one, its provider's prefix aside."""
+        requested = self.group.model
+        return [name for name in self.answered if name != requested and not requested.endswith(f"/{name}")]
 
     def mean_per_item(self, total: float | None) -> float | None:
         """Return the mean of a total over items, all attempts at each together; None if it is not known.
@@ -61,25 +71,21 @@ class LedgerEntry(GroupResult):
         return None if total is None or not self.known else total / self.known * self.attempts / self.items
 
 
-def is_same_model(requested: str, answered: str) -> bool:
-    """Return whether the model that answered has the requested name, with or without the provider's prefix."""
-    return requested == answered or requested.endswith(f"/{answered}")
-
-
 def ledger(all_rows: Iterable[Row]) -> list[LedgerEntry]:
     """Return an entry with tokens, time, cost and solved items for every model, task and settings.
 
     What is solved for a token or a dollar is a ratio of sums over items, and its interval is that of a ratio, clustered
     as the items were drawn (see `clustered_mean`; Cochran, Sampling Techniques, 3rd ed. 1977, chapter 6): easy items
     take fewer tokens and are solved more often, so that no mean of the items' own ratios would do. Items with an
-    attempt of which the tokens are not known are left out of it, and so are those that cost nothing.
+    attempt of which the tokens are not known are left out of the ratio, and so are those that cost nothing.
     """
     return [_ledger_entry(group, rows) for group, rows in group_by(all_rows, lambda row: row.group).items()]
 
 
 def _ledger_entry(group: RunKey, rows: Sequence[Row]) -> LedgerEntry:
-    tried = attempts_by_item(group_by_item(rows))
-    counted = [row for item in tried.values() for row in item]
+    """Return the entry of one model, task and settings."""
+    items = attempts_by_item(group_by_item(rows))
+    included = [row for attempts in items.values() for row in attempts]
     lost = [row for row in rows if not row.is_included]
     guided = any(row.guided for row in rows)
     return LedgerEntry(
@@ -88,25 +94,25 @@ def _ledger_entry(group: RunKey, rows: Sequence[Row]) -> LedgerEntry:
         episodes=len(rows),
         errors=sum(row.error and not row.exclusion_reason for row in rows),
         aside=sum(bool(row.exclusion_reason) for row in rows),
-        attempts=len(counted),
-        items=len(tried),
-        solved=None if guided else sum(map(_is_item_solved, tried.values())),
-        known=sum(row.input_tokens is not None for row in counted),
-        input_tokens=_total_of_known(row.input_tokens for row in counted),
-        output_tokens=_total_of_known(row.output_tokens for row in counted),
-        reasoning_tokens=_total_of_known(row.reasoning_tokens for row in counted),
+        attempts=len(included),
+        items=len(items),
+        solved=None if guided else sum(map(_is_item_solved, items.values())),
+        known=sum(row.input_tokens is not None for row in included),
+        input_tokens=_total_of_known(row.input_tokens for row in included),
+        output_tokens=_total_of_known(row.output_tokens for row in included),
+        reasoning_tokens=_total_of_known(row.reasoning_tokens for row in included),
         reasoning_returned=counts_text(row.reasoning_returned for row in rows),
         reasoning_sent_back=counts_text(row.reasoning_sent_back for row in rows),
-        cached_tokens=_total_of_known(row.cached_tokens for row in counted),
-        seconds=_total_of_known(row.seconds for row in counted),
-        cost=_total_of_known(row.cost for row in counted),
+        cached_tokens=_total_of_known(row.cached_tokens for row in included),
+        seconds=_total_of_known(row.seconds for row in included),
+        cost=_total_of_known(row.cost for row in included),
         lost_tokens=_total_of_known(row.tokens for row in lost),
         lost_cost=_total_of_known(row.cost for row in lost),
-        reasoning=_ratio_over_items(tried, (lambda item: total_if_known(row.reasoning_tokens for row in item)), len),
-        per_thousand=None if guided else _ratio_over_items(tried, _is_item_solved, _thousand_tokens),
+        reasoning=_ratio_over_items(items, (lambda item: total_if_known(row.reasoning_tokens for row in item)), len),
+        per_thousand=None if guided else _ratio_over_items(items, _is_item_solved, _thousand_tokens),
         per_dollar=None
         if guided
-        else _ratio_over_items(tried, _is_item_solved, lambda item: total_if_known(row.cost for row in item)),
+        else _ratio_over_items(items, _is_item_solved, lambda item: total_if_known(row.cost for row in item)),
     )
 
 
@@ -127,13 +133,16 @@ def _ratio_over_items(
     denominator_of: Callable[[Sequence[Row]], float | None],
 ) -> IntervalEstimate | None:
     """Return the ratio of two sums over items, with its interval; items at which either is unknown are left out."""
-    parts = [(key.cluster, numerator_of(item), denominator_of(item)) for key, item in attempts_by_item.items()]
-    used = [
-        (cluster, float(numerator), float(size)) for cluster, numerator, size in parts if numerator is not None and size
-    ]
-    return clustered_mean(
-        [numerator for _, numerator, _ in used], [key for key, _, _ in used], 0.0, None, [s for _, _, s in used]
-    )
+    numerators: list[float] = []
+    denominators: list[float] = []
+    clusters: list[Cluster] = []
+    for key, attempts in attempts_by_item.items():
+        numerator, denominator = numerator_of(attempts), denominator_of(attempts)
+        if numerator is not None and denominator:
+            numerators.append(float(numerator))
+            denominators.append(float(denominator))
+            clusters.append(key.cluster)
+    return clustered_mean(numerators, clusters, 0.0, None, denominators)
 
 
 def total_if_known(values: Iterable[N | None]) -> N | None:

@@ -25,8 +25,8 @@ class Score:
     Attributes:
         low: Lower end of its 95 % confidence interval; None if it is not known.
         high: Upper end, None where `low` is.
-        lost: The attempts that it lacks, with its bounds; None if it lacks none.
-        cells: The cells that it is a weighted mean of, with their weights.
+        lost: The attempts that the score lacks, with its bounds; None if it lacks none.
+        cells: The cells of which the score is a weighted mean, with their weights.
         counts: Its items, attempts and solved items.
         errors: The standard errors of floors and ceilings, by what was measured (`NormalizedScore.errors`).
     """
@@ -98,14 +98,15 @@ def percent_score(normalized: NormalizedScore, counts: ItemCounts, score_at_ceil
         score_at_ceiling: The score that the ceiling stands for, less than 100 where harder levels count as 0.
     """
     mean = normalized.mean
-    above = mean.value if normalized.is_below_floor else 0.0  # with its own distances to the ends
-    low, high = (None if end is None else score_at_ceiling * (end - above) for end in (mean.low, mean.high))
+    # A score below the floor is shifted to 0, with its interval.
+    shift = mean.value if normalized.is_below_floor else 0.0
+    low, high = (None if end is None else score_at_ceiling * (end - shift) for end in (mean.low, mean.high))
     return Score(
-        value=score_at_ceiling * (mean.value - above),
+        value=score_at_ceiling * (mean.value - shift),
         low=low,
         high=high,
         lost=mean.lost and mean.lost.scaled(score_at_ceiling),
-        cells=((normalized.cell.shifted(-above).scaled(score_at_ceiling), 1.0),),
+        cells=((normalized.cell.shifted(-shift).scaled(score_at_ceiling), 1.0),),
         counts=counts,
         errors={name: score_at_ceiling * error for name, error in normalized.errors.items()},
     )
@@ -130,22 +131,22 @@ def mean_score(scores: Sequence[Score]) -> Score | None:
 
 def _lost_attempts_of_mean(scores: Sequence[Score]) -> LostAttempts | None:
     """Return the lost attempts of a mean of scores, with its bounds; None without any."""
-    lacking = [score.lost for score in scores if score.lost]
-    if not lacking:
+    all_lost = [score.lost for score in scores if score.lost]
+    if not all_lost:
         return None
-    ends: list[float | None] = []
+    means_of_bounds: list[float | None] = []
     for name in ("lowest", "highest"):
         values = [score.value if score.lost is None else getattr(score.lost, name) for score in scores]
-        ends.append(None if None in values else math.fsum(values) / len(values))
-    return LostAttempts(sum(lost.lost for lost in lacking), sum(lost.planned for lost in lacking), ends[0], ends[1])
+        means_of_bounds.append(None if None in values else math.fsum(values) / len(values))
+    return LostAttempts(sum(lost.lost for lost in all_lost), sum(lost.planned for lost in all_lost), *means_of_bounds)
 
 
 class LevelCoverage(NamedTuple):
     """The levels that a mean over a model's levels stands for.
 
     Attributes:
-        levels: These levels, rising: the model's own, and where its ladder ended, all that it declares.
-        share: The model's own levels' share of them; the others count as 0.
+        levels: These levels, rising: those that the model ran or, where its ladder ended, all that it declares.
+        share: Share of these levels that the model ran; the others count as 0.
         is_partial: Whether the task has further levels, which the model did not run by choice.
     """
 
@@ -172,22 +173,22 @@ def level_coverage(estimates: Sequence[Estimate], all_levels: Sequence[int]) -> 
     by_level = {estimate.level: estimate for estimate in estimates if estimate.level is not None}
     levels = sorted(by_level)
     declared = sorted({level for estimate in estimates for level in estimate.declared_levels}) or list(all_levels)
-    is_beginning = levels == declared[: len(levels)]
-    # Each level has as many items as another.
-    ended = len(levels) < len(declared) and is_beginning and ladder_ended([by_level[level] for level in levels])
-    covered, share = (declared, len(levels) / len(declared)) if ended else (levels, 1.0)
-    return LevelCoverage(covered, share, covered != list(all_levels))
+    is_beginning = len(levels) < len(declared) and levels == declared[: len(levels)]
+    has_ended = is_beginning and ladder_ended([by_level[level] for level in levels])
+    # All levels have the same number of items, so the levels' share is that of the items.
+    covered_levels, share = (declared, len(levels) / len(declared)) if has_ended else (levels, 1.0)
+    return LevelCoverage(covered_levels, share, covered_levels != list(all_levels))
 
 
 def ladder_ended(estimates: Sequence[Estimate]) -> bool:
     """Return whether a ladder ended at the last of some levels, since nothing was solved there.
 
-    It did where nothing was reached at this level, nor at the levels before it as far as its patience goes. After
-    something was, the next level was not requested, or is still to come; and nothing follows from an infrastructure
-    error, nor from what does not replay.
+    A ladder ends where nothing was solved at this level, nor at the levels before it as far as its patience goes. If
+    something was solved, the next level was not requested, or is still to come. An infrastructure error, or a record
+    that does not replay, ends no ladder.
 
     Args:
-        estimates: Those of the levels, easiest first.
+        estimates: The estimates of the levels, easiest first.
     """
     last = estimates[-1]
     best_of = last.group.environment.scoring.best_of

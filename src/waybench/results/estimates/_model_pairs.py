@@ -163,18 +163,19 @@ def compare_models(
         second: The rows of the second side; a model can be on both.
         model_names: The pairs: a model of the first side and one of the second.
     """
-    names = [{row.group.model for row in side} for side in (first, second)]
-    # What one player shows about an item's ceiling holds for all, as far as their results can be distinguished.
-    together = [] if names[0] & names[1] else _comparable_totals([*first, *second])
-    sides = [
-        group_by((total for total in together if total.group.model in models_of_side), lambda total: total.group.model)
-        if together
-        else group_by(_comparable_totals(rows), lambda total: total.group.model)
-        for rows, models_of_side in zip((first, second), names, strict=True)
-    ]
+    if {row.group.model for row in first} & {row.group.model for row in second}:
+        first_totals, second_totals = _comparable_totals(first), _comparable_totals(second)
+    else:  # no model is on both sides: what one player shows about an item's ceiling holds for all
+        first_totals = second_totals = _comparable_totals([*first, *second])
+    first_by_model, second_by_model = (
+        group_by(totals, lambda total: total.group.model) for totals in (first_totals, second_totals)
+    )
     return compare_model_pairs(
-        (ModelEstimates(one, sides[0].get(one, [])), ModelEstimates(other, sides[1].get(other, [])))
-        for one, other in model_names
+        (
+            ModelEstimates(first_model, first_by_model.get(first_model, [])),
+            ModelEstimates(second_model, second_by_model.get(second_model, [])),
+        )
+        for first_model, second_model in model_names
     )
 
 
@@ -217,7 +218,7 @@ def ranked_pairs(groups: Sequence[Sequence[str]], totals: Mapping[str, Sequence[
 def rank_ranges(groups: Sequence[Sequence[str]], pairs: Iterable[ModelPair]) -> dict[str, tuple[int, int]]:
     """Return the best and the worst rank of each model within its group; a model alone has none.
 
-    They say how many models are better, and how many are not worse.
+    The best rank is one more than the number of better models, the worst the number of models that are not worse.
 
     Args:
         groups: Models whose means are over the same families.
@@ -226,9 +227,9 @@ def rank_ranges(groups: Sequence[Sequence[str]], pairs: Iterable[ModelPair]) -> 
     better, worse = Counter[str](), Counter[str]()
     for pair in pairs:
         if pair.verdict in (Verdict.FIRST, Verdict.SECOND):
-            sides = (pair.first, pair.second) if pair.verdict is Verdict.FIRST else (pair.second, pair.first)
-            worse[sides[0]] += 1
-            better[sides[1]] += 1
+            winner, loser = (pair.first, pair.second) if pair.verdict is Verdict.FIRST else (pair.second, pair.first)
+            worse[winner] += 1
+            better[loser] += 1
     return {
         model: (1 + better[model], len(models) - worse[model])
         for models in groups
@@ -240,7 +241,7 @@ def rank_ranges(groups: Sequence[Sequence[str]], pairs: Iterable[ModelPair]) -> 
 def order_notes(pairs: Iterable[ModelPair], means: Mapping[str, float]) -> list[str]:
     """Return sentences on pairs whose order differs from that of the means, and on circles among three models.
 
-    Both can be, where models ran different items: a pair is at those that both ran.
+    Both are possible where models ran different items: a pair is compared at the items that both ran.
 
     Args:
         pairs: The pairs.
@@ -249,19 +250,19 @@ def order_notes(pairs: Iterable[ModelPair], means: Mapping[str, float]) -> list[
     above: dict[tuple[str, str], float] = {}
     for pair in pairs:
         if pair.paired and abs(pair.paired.value) > _ROUNDING:
-            sides = (pair.first, pair.second) if pair.paired.value > 0 else (pair.second, pair.first)
-            above[sides] = abs(pair.paired.value)
-    against = [
+            upper_and_lower = (pair.first, pair.second) if pair.paired.value > 0 else (pair.second, pair.first)
+            above[upper_and_lower] = abs(pair.paired.value)
+    contradictions = [
         f"{one_line(upper, _LONGEST)} is {value:.1f} above {one_line(lower, _LONGEST)}"
         for (upper, lower), value in above.items()
         if means[upper] < means[lower] - _ROUNDING
     ]
     sentences: list[str] = []
-    if against:
-        more = f" and {len(against) - _MOST_NAMED:,} more" if len(against) > _MOST_NAMED else ""
-        named = "; ".join(against[:_MOST_NAMED])
+    if contradictions:
+        more = f" and {len(contradictions) - _MOST_NAMED:,} more" if len(contradictions) > _MOST_NAMED else ""
+        named = "; ".join(contradictions[:_MOST_NAMED])
         sentences.append(f"At the items that both ran, the order is not that of the means: {named}{more}")
-    models = list(dict.fromkeys(model for sides in above for model in sides))
+    models = list(dict.fromkeys(model for pair in above for model in pair))
     for three in combinations(models, 3):
         for first, second, third in (three, three[::-1]):
             if {(first, second), (second, third), (third, first)} <= above.keys():
@@ -295,31 +296,35 @@ def model_pairs_text(pairs: Sequence[ModelPair]) -> str:
 def _compare_pair(first: ModelEstimates, second: ModelEstimates) -> ModelPair:
     """Return the difference of two models in mean normalised scores, or why there is none."""
     names = first.model, second.model
-    lost = [side.model for side in (first, second) if any(total.lost for total in side.totals)]
-    if lost:
-        return _pair_without_difference(*names, f"attempts of {' and '.join(dict.fromkeys(lost))} have no result")
-    cells: dict[Family, dict[tuple[str, tuple[str, ...]], list[tuple[Cell, Cell]]]] = {}
-    for task, (ours, theirs) in _normalized_estimates_by_task(first.totals, second.totals).items():
-        of_task = [common for pair in _pairs_with_equal_settings(ours, theirs) if (common := _common_cells(*pair))]
-        of_family = cells.setdefault(family_of(task[0]), {})
-        if of_task:
-            of_family[task] = of_task
-    lacking = [family.title for family, tasks in cells.items() if not tasks]
-    if lacking or not cells:
-        where = f" in {', '.join(lacking)}" if lacking else ""
+    models_with_lost = [side.model for side in (first, second) if any(total.lost for total in side.totals)]
+    if models_with_lost:
+        why_not = f"attempts of {' and '.join(dict.fromkeys(models_with_lost))} have no result"
+        return _pair_without_difference(*names, why_not)
+    # By family and task: the cells of both models, for each of their settings.
+    families: dict[Family, dict[tuple[str, tuple[str, ...]], list[tuple[Cell, Cell]]]] = {}
+    for task, (first_totals, second_totals) in _normalized_estimates_by_task(first.totals, second.totals).items():
+        pairs = _pairs_with_equal_settings(first_totals, second_totals)
+        cells = [common_cells for pair in pairs if (common_cells := _common_cells(*pair))]
+        tasks = families.setdefault(family_of(task[0]), {})
+        if cells:
+            tasks[task] = cells
+    families_without_cells = [family.title for family, tasks in families.items() if not tasks]
+    if families_without_cells or not families:
+        where = f" in {', '.join(families_without_cells)}" if families_without_cells else ""
         why_not = f"no task{where} that both ran with equal settings, at {FEWEST_CLUSTERS} common items or maps"
         return _pair_without_difference(*names, why_not)
+    # Families have the same weight, and so have the tasks of a family, and the settings of a task.
     weighted = [
-        (*pair, 1 / (len(cells) * len(tasks) * len(settings)))
-        for tasks in cells.values()
-        for settings in tasks.values()
-        for pair in settings
+        (*pair, 1 / (len(families) * len(tasks) * len(cells)))
+        for tasks in families.values()
+        for cells in tasks.values()
+        for pair in cells
     ]
     return ModelPair(
         first=first.model,
         second=second.model,
-        families=len(cells),
-        tasks=sum(len(tasks) for tasks in cells.values()),
+        families=len(families),
+        tasks=sum(len(tasks) for tasks in families.values()),
         items=sum(cell.n for cell, _, _ in weighted),
         paired=Difference(*zip(*weighted, strict=True)),
     )
@@ -334,47 +339,48 @@ def _normalized_estimates_by_task(
     first: Sequence[Estimate], second: Sequence[Estimate]
 ) -> dict[tuple[str, tuple[str, ...]], tuple[list[Estimate], list[Estimate]]]:
     """Return both models' normalised estimates by task; an empty list where one did not run it."""
-    sides = [
+    first_by_task, second_by_task = (
         group_by((total for total in side if total.rescaled), lambda total: (total.group.env, total.group.separate_by))
         for side in (first, second)
-    ]
-    return {task: (sides[0].get(task, []), sides[1].get(task, [])) for task in dict.fromkeys([*sides[0], *sides[1]])}
+    )
+    tasks = dict.fromkeys([*first_by_task, *second_by_task])
+    return {task: (first_by_task.get(task, []), second_by_task.get(task, [])) for task in tasks}
 
 
 def _pairs_with_equal_settings(
     first: Sequence[Estimate], second: Sequence[Estimate]
 ) -> list[tuple[Estimate, Estimate]]:
     """Return the pairs of estimates with equal settings; without any, the only estimates of both models."""
-    equal = [(one, other) for one in first for other in second if one.group.settings == other.group.settings]
-    return equal or ([(first[0], second[0])] if len(first) == len(second) == 1 else [])
+    pairs = [(total, other) for total in first for other in second if total.group.settings == other.group.settings]
+    return pairs or ([(first[0], second[0])] if len(first) == len(second) == 1 else [])
 
 
 def _common_cells(first: Estimate, second: Estimate) -> tuple[Cell, Cell] | None:
     """Return both models' cells at their common items, in per cent by the first one's floors and ceilings.
 
-    Where one of them is below the floor of the whole task, which counts as 0 in means, no item of either counts as less
-    than 0: the range from the worst score possible to the ceiling can be many times that from the floor, and all
-    differences would be lost in it.
+    None with too few common clusters, and where the scores are not on one scale.
+
+    Where one of the models is below the floor of the whole task, which counts as 0 in means, no item of either counts
+    as less than 0: the range from the worst score possible to the ceiling can be many times that from the floor, and
+    all differences would be lost in it.
     """
     assert first.rescaled is not None
     assert second.rescaled is not None
-    ours, theirs = first.rescaled.items, second.rescaled.items
-    common = sorted(ours.keys() & theirs.keys())
-    if len({key.cluster for key in common}) < FEWEST_CLUSTERS:
+    first_items, second_items = first.rescaled.items, second.rescaled.items
+    common_keys = sorted(first_items.keys() & second_items.keys())
+    if len({key.cluster for key in common_keys}) < FEWEST_CLUSTERS:
         return None
-    # Where an option changes the range of scores, they are not on one scale. Floors and ceilings that come from the
-    # very items of a run are those of all its items.
-    is_measured = "items" not in (first.rescaled.origin, second.rescaled.origin)
-    if any(
-        ours[key].ends != theirs[key].ends or (is_measured and ours[key].ceiling != theirs[key].ceiling)
-        for key in common
-    ):
-        return None
-    if math.fsum(ours[key].ceiling - ours[key].floor for key in common) <= 0:
+    # An option can change the range of scores. Ceilings that come from the very items of a run differ between runs.
+    has_fixed_ceilings = "items" not in (first.rescaled.origin, second.rescaled.origin)
+    for key in common_keys:
+        item, other = first_items[key], second_items[key]
+        if item.ends != other.ends or (has_fixed_ceilings and item.ceiling != other.ceiling):
+            return None
+    if math.fsum(first_items[key].ceiling - first_items[key].floor for key in common_keys) <= 0:
         return None
     sides = (
-        {key: ours[key] for key in common},
-        {key: ours[key]._replace(score=theirs[key].score) for key in common},
+        {key: first_items[key] for key in common_keys},
+        {key: first_items[key]._replace(score=second_items[key].score) for key in common_keys},
     )
     is_cut = first.rescaled.is_below_floor or second.rescaled.is_below_floor
     first_cell, second_cell = (normalized_cell(items, cut_at_floor=is_cut).scaled(CEILING) for items in sides)

@@ -52,7 +52,7 @@ def pass_rates(
     Args:
         items: The attempts that count by item.
         head: The headline metric, of which success is 1 and failure 0.
-        mean_over_items: A function of attempts by item -> that function's mean with the attempts that it lacks.
+        mean_over_items: Returns a mean over items, as a given function computes it, with its lost attempts.
 
     Returns:
         The rates; none where an item has a single attempt, or the metric has other values than 0 and 1.
@@ -63,21 +63,17 @@ def pass_rates(
     if head.better != "higher" or head.bounds != (0, 1) or not (values <= {0, 1} and sizes <= {0, 1}):
         return ()
     most = max((len(_attempt_successes(item, head)) for item in attempts_by_item(items).values()), default=0)
-    rates = (
-        (
-            k,
-            *(
-                mean_over_items(partial(_mean_pass_rate, head=head, k=k, share_of=share_of))
-                for share_of in (pass_any, pass_all)
-            ),
-        )
-        for k in _attempt_counts(most)
-    )
-    return tuple(PassRates(k=k, any_of=any_of, all_of=all_of) for k, any_of, all_of in rates if any_of and all_of)
+    rates: list[PassRates] = []
+    for k in _attempt_counts(most):
+        any_of = mean_over_items(partial(_mean_pass_rate, head=head, k=k, share_of=pass_any))
+        all_of = mean_over_items(partial(_mean_pass_rate, head=head, k=k, share_of=pass_all))
+        if any_of and all_of:
+            rates.append(PassRates(k=k, any_of=any_of, all_of=all_of))
+    return tuple(rates)
 
 
 def _attempt_counts(most: int) -> Iterator[int]:
-    """Yield the powers of two from 2 to below the most attempts, and this number."""
+    """Yield the powers of two from 2 to below the greatest number of attempts, and this number."""
     k = 2
     while k < most:
         yield k

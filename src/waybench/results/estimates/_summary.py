@@ -121,46 +121,54 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[RunKey] = ())
     totals = {total.group: total for total in overall(all_rows)}
     by_group = group_by(all_rows, lambda row: row.group)
     tasks = group_by(order, lambda group: (group.task, group.env, group.separate_by, totals[group].guided))
-    titles: dict[int, str] = {}  # the number of the line that follows -> the title above it
+    titles: dict[int, str] = {}  # by the number of the line below the title
     lines = [["", "n", "levels", "score [95 %]", "normalised", "solved", "unreadable", "unnamed", "tokens", "USD"]]
-    shorter: list[str] = []  # the names of the lines without the providers
-    for (_, _, apart, guided), groups in tasks.items():
-        names, short = labels(groups), short_labels(groups)
+    shorter_names: list[str] = []  # of the lines, without the providers
+    for (_, _, separate_by, guided), groups in tasks.items():
+        names, short_names = labels(groups), short_labels(groups)
         are_searches = all(group in searched for group in groups)
-        for measured in headline_specs(groups[0].environment, guided):
-            if measured.aggregate and are_searches:
+        for headline in headline_specs(groups[0].environment, guided):
+            if headline.aggregate and are_searches:
                 continue
             if are_searches:  # whose scores are not shown
                 titles[len(lines)] = f"{groups[0].task}, {groups[0].environment.title}"
             else:
-                titles[len(lines)] = _task_title(groups[0], measured, apart, [totals[group] for group in groups])
+                titles[len(lines)] = _task_title(groups[0], headline, separate_by, [totals[group] for group in groups])
             for group in groups:
-                cells = _summary_cells(totals[group], measured, by_group[group], group in searched)
+                cells = _summary_cells(totals[group], headline, by_group[group], group in searched)
                 lines.append([_INDENT + one_line(names[group], _LONGEST_NAME), *cells])
-                shorter.append(short[group])
+                shorter_names.append(short_names[group])
     has_scores = any(group not in searched for group in totals)
-    fitting = _fit_names(_without_empty_columns(lines, has_scores=has_scores), shorter)
-    text = align_columns(fitting, ["line"] * len(fitting)).split("\n")
-    table = [line for number, row in enumerate(text) for line in (*([titles[number]] if number in titles else ()), row)]
-    levels = [
+    fitting_lines = _fit_names(_without_empty_columns(lines, has_scores=has_scores), shorter_names)
+    table: list[str] = []
+    for number, line in enumerate(align_columns(fitting_lines, ["line"] * len(fitting_lines)).split("\n")):
+        table += [titles[number], line] if number in titles else [line]
+    level_notes = [
         f"{task}: each score is over the model's own levels; a report counts those beyond a failed last level as 0"
         for (task, *_), groups in tasks.items()
         if len({frozenset(row.level for row in by_group[group]) for group in groups if group not in searched}) > 1
     ]
     ordered = [totals[group] for group in order]
-    passed = _pass_rate_lines([total for total in ordered if total.group not in searched])
-    explained = _legend_lines(ordered, searched, fitting[0])
-    return "\n".join([*table, *passed, *_note_lines(ordered, searched), *dict.fromkeys(levels), *explained])
+    return "\n".join(
+        [
+            *table,
+            *_pass_rate_lines([total for total in ordered if total.group not in searched]),
+            *_note_lines(ordered, searched),
+            *dict.fromkeys(level_notes),
+            *_legend_lines(ordered, searched, fitting_lines[0]),
+        ]
+    )
 
 
 def _fit_names(lines: Sequence[Sequence[str]], shorter_names: Sequence[str]) -> list[list[str]]:
     """Return the lines with names that leave room for the numbers, the shorter names if necessary."""
-    names, *numbers = zip(*lines, strict=True)
-    longest = max(_SHORTEST_NAME, MOST_COLUMNS - sum(2 + max(map(text_width, column)) for column in numbers)) - 2
+    names, *columns = zip(*lines, strict=True)
+    width = max(_SHORTEST_NAME, MOST_COLUMNS - sum(2 + max(map(text_width, column)) for column in columns))
+    longest = width - len(_INDENT)
     names = [name.strip() for name in names[1:]]
-    fitting = names if max(map(text_width, names)) <= longest else shorter_names
-    named = zip(fitting, lines[1:], strict=True)
-    return [list(lines[0]), *([_INDENT + one_line(name, longest), *line[1:]] for name, line in named)]
+    fitting_names = names if max(map(text_width, names)) <= longest else shorter_names
+    pairs = zip(fitting_names, lines[1:], strict=True)
+    return [list(lines[0]), *([_INDENT + one_line(name, longest), *line[1:]] for name, line in pairs)]
 
 
 def _pass_rate_lines(totals: Sequence[Estimate]) -> list[str]:
@@ -168,9 +176,9 @@ def _pass_rate_lines(totals: Sequence[Estimate]) -> list[str]:
     names = labels(total.group for total in totals)
 
     def pass_rate_line(total: Estimate, rates: PassRates) -> str:
-        some, every = (_mean_with_interval_text(mean, None, 100, " %") for mean in (rates.any_of, rates.all_of))
+        any_of, all_of = (_mean_with_interval_text(mean, None, 100, " %") for mean in (rates.any_of, rates.all_of))
         model = one_line(names[total.group], _LONGEST_NAME)
-        return f"{_INDENT}{model} at {total.group.task}: pass@{rates.k} {some}, pass^{rates.k} {every}"
+        return f"{_INDENT}{model} at {total.group.task}: pass@{rates.k} {any_of}, pass^{rates.k} {all_of}"
 
     lines = [pass_rate_line(total, rates) for total in totals for rates in total.reliability]
     return [f"{PASS_DOC}:", *lines] if lines else []
@@ -188,18 +196,18 @@ def _refusals_line(total: Estimate, name: str) -> str:
 def _note_lines(totals: Sequence[Estimate], searched: Collection[RunKey]) -> list[str]:
     """Return the lines on lost and unconfirmed episodes, refusals, and intervals from too few items."""
     names = labels(total.group for total in totals)
-    lost = [line for total in totals if (line := _lost_attempts_line(total, names[total.group]))]
-    lost += [_LOST] * any(total.lost and total.group not in searched for total in totals)
-    lost += [line for total in totals if (line := _not_replayed_line(total, names[total.group]))]
-    lost += [line for total in totals if (line := _refusals_line(total, names[total.group]))]
-    few = [
+    lines = [_lost_attempts_line(total, names[total.group]) for total in totals]
+    lines.append(_LOST if any(total.lost and total.group not in searched for total in totals) else "")
+    lines += [_not_replayed_line(total, names[total.group]) for total in totals]
+    lines += [_refusals_line(total, names[total.group]) for total in totals]
+    few_notes = [
         f"{_FEW} {note}"
         for total in totals
         if total.group not in searched
-        for judged in headline_specs(total.group.environment, total.guided)
-        if (note := too_few_note(judged.mean(total), judged.metric))
+        for headline in headline_specs(total.group.environment, total.guided)
+        if (note := too_few_note(headline.mean(total), headline.metric))
     ]
-    return [*lost, *dict.fromkeys(few)]
+    return [*filter(None, lines), *dict.fromkeys(few_notes)]
 
 
 def _legend_lines(totals: Sequence[Estimate], searched: Collection[RunKey], headings: Sequence[str]) -> Iterator[str]:
@@ -213,14 +221,14 @@ def _legend_lines(totals: Sequence[Estimate], searched: Collection[RunKey], head
 
 def _summary_cells(total: Estimate, headline: HeadlineSpec, rows: Sequence[Row], is_searched: bool) -> list[str]:
     """Return the cells of a group's line; a headline aggregate has only count, levels and score."""
-    few = "" if headline.series or headline.aggregate else total.few_items
+    few_items = "" if headline.series or headline.aggregate else total.few_items
     mean, lost = headline.mean(total), headline.lost_attempts(total)
-    score = NOTHING if is_searched else _mean_with_interval_text(mean, headline.metric, lost=lost, few_items=few)
+    score = NOTHING if is_searched else _mean_with_interval_text(mean, headline.metric, lost=lost, few_items=few_items)
     levels = sorted({row.level for row in rows})
     n = f"{_item_count_text(total)}{'*' if total.lost else ''}{_CHANGED if total.unconfirmed else ''}"
-    span = f"{levels[0]}" if len(levels) == 1 else f"{levels[0]}–{levels[-1]}"
+    level_range = f"{levels[0]}" if len(levels) == 1 else f"{levels[0]}–{levels[-1]}"
     if headline.aggregate:
-        return [n, span, score, *[""] * 6]
+        return [n, level_range, score, *[""] * 6]  # the line above has the other cells
     rescaled = total.rescaled if not (is_searched or total.guided) else None
     solved = None if is_searched else total.solved
     unreadable = sum(total.outcomes.get(outcome, 0.0) for outcome in UNREADABLE) if total.action_replies else None
@@ -228,7 +236,7 @@ def _summary_cells(total: Estimate, headline: HeadlineSpec, rows: Sequence[Row],
     cost = None if total.cost is None else total.cost * total.attempts
     return [
         n,
-        span,
+        level_range,
         score,
         NOTHING if rescaled is None else _normalized_score_text(rescaled),
         _mean_with_interval_text(solved, None, 100, " %")
@@ -243,19 +251,17 @@ def _summary_cells(total: Estimate, headline: HeadlineSpec, rows: Sequence[Row],
 
 def _normalized_score_text(score: NormalizedScore) -> str:
     """Return a normalised score in per cent with its interval, or "below floor"."""
-    return (
-        _BELOW
-        if score.is_below_floor and not score.mean.lost
-        else _mean_with_interval_text(score.clipped_mean, None, 100)
-    )
+    if score.is_below_floor and not score.mean.lost:
+        return _BELOW
+    return _mean_with_interval_text(score.clipped_mean, None, 100)
 
 
 def _item_count_text(total: Estimate) -> str:
     """Return the number of items and, where attempts are lost, how many have a result: "4 of 10"."""
     if total.lost is None:
         return f"{total.items:,}"
-    counted = f"{total.attempts:,} of {total.n_planned:,}"
-    return counted if total.attempts == total.items else f"{total.items:,} ({counted} attempts)"
+    attempts = f"{total.attempts:,} of {total.n_planned:,}"
+    return attempts if total.attempts == total.items else f"{total.items:,} ({attempts} attempts)"
 
 
 def _mean_with_interval_text(

@@ -169,49 +169,52 @@ def normalize_score(scores: ItemValues, items: Mapping[ItemKey, Sequence[Row]], 
 
     Returns:
         The score; None where floor or ceiling of an item are not known (`Players.oracle_is_ceiling`), where the
-        distance between them is not resolved: it is not above 0 by more than its error, and where it is less than a
-        tenth of the range of scores: where chance does nearly as well as is possible, a single failure costs many times
-        that distance, and no number of items would give an interval that says anything.
+        distance between them is not above 0 by more than its error, and where the distance is less than a tenth of the
+        range of scores: where chance does nearly as well as is possible, a single failure costs many times that
+        distance, and no number of items would give an interval that says anything.
     """
     references = _reference_scores(scores, items, head)
     if references is None:
         return None
-    # A player that never needs its last attempt has had it, as a random one has: the floor is the same for both.
+    # All allowed attempts count, made or not, so that the floor of the best of several is the same for all players.
     rows = (row for key in scores.values for row in items[key])
     sign, attempts = _better_sign(head), max(max(row.attempt, row.most_attempts) for row in rows)
-    floors = {player: _Side.from_references(player, references, attempts) for player in (_SILENCE, _RANDOM, _CONSTANT)}
-    known = {player: side for player, side in floors.items() if side is not None}
+    floors: dict[str, _Side] = {}
+    for player in (_SILENCE, _RANDOM, _CONSTANT):
+        if side := _Side.from_references(player, references, attempts):
+            floors[player] = side
     ceiling = _Side.from_references(_CEILING, references, attempts)
-    if not known or ceiling is None:
+    if not floors or ceiling is None:
         return None
-    # Of equally good ones the first.
-    player = min(known, key=lambda player: (-round(sign * known[player].mean, 9), list(floors).index(player)))
-    floor, room = known[player], sign * (ceiling.mean - known[player].mean)
-    if room <= max(_TINY, _QUANTILE * hypot(*floor.errors.values(), *ceiling.errors.values())):
+    player = max(floors, key=lambda player: round(sign * floors[player].mean, 9))  # the first of equally good ones
+    floor, distance = floors[player], sign * (ceiling.mean - floors[player].mean)
+    if distance <= max(_TINY, _QUANTILE * hypot(*floor.errors.values(), *ceiling.errors.values())):
         return None
+    sides = zip(scores.values.items(), floor.values, ceiling.values, strict=True)
     ranges = {
-        key: ItemRange(sign * score, sign * of_floor, sign * of_ceiling, _signed_bounds(items[key][0], head))
-        for (key, score), of_floor, of_ceiling in zip(scores.values.items(), floor.values, ceiling.values, strict=True)
+        key: ItemRange(sign * score, sign * floor_value, sign * ceiling_value, _signed_bounds(items[key][0], head))
+        for (key, score), floor_value, ceiling_value in sides
     }
     cell = normalized_cell(ranges)
     if cell.low is not None and cell.high is not None and _LEAST_SHARE * (cell.high - cell.low) > 1:
         return None
     mean = cell.mean()
-    errors = {name: (1 - mean.value) * error / room for name, error in floor.errors.items()}
-    errors |= {name: mean.value * error / room for name, error in ceiling.errors.items()}
+    errors = {name: (1 - mean.value) * error / distance for name, error in floor.errors.items()}
+    errors |= {name: mean.value * error / distance for name, error in ceiling.errors.items()}
     if mean.low is not None and mean.high is not None:
         low, high = widen_interval(mean.low, mean.value, mean.high, errors.values())
         mean = replace(mean, low=low, high=high)
-    # Of several that were taken as often, the first by its text: the order of episodes is to make no difference.
-    replies = sorted(Counter(one.reply for one in references).items(), key=lambda pair: (-pair[1], pair[0]))
+    # The most frequent reply; of several, the first by its text: the order of episodes makes no difference.
+    counts = Counter(reference.reply for reference in references)
+    reply = min(counts, key=lambda text: (-counts[text], text))
     return NormalizedScore(
         mean,
         floor.mean,
         ceiling.mean,
-        replies[0][0] if player == _CONSTANT else "",
+        reply if player == _CONSTANT else "",
         chance=player == _RANDOM,
-        origin=max((one.origin for one in references), key=_ORIGINS.index),
-        reference_items=min(one.items for one in references),
+        origin=max((reference.origin for reference in references), key=_ORIGINS.index),
+        reference_items=min(reference.items for reference in references),
         errors=errors,
         items=ranges,
     )
@@ -247,23 +250,26 @@ class _Side(NamedTuple):
     @classmethod
     def from_references(cls, player: str, references: Sequence[ReferenceScores], attempts: int) -> "_Side | None":
         """Return the scores of a player; None where they are not known at an item."""
-        by_name = {one.name: _player_score(one, player, attempts) for one in references}
-        known = {name: score for name, score in by_name.items() if score is not None}
-        if len(known) < len(by_name):
-            return None
-        counts, values = Counter(one.name for one in references), [known[one.name].mean for one in references]
+        scores: dict[str, Reference] = {}
+        for reference in references:
+            score = _player_score(reference, player, attempts)
+            if score is None:
+                return None
+            scores[reference.name] = score
+        counts = Counter(reference.name for reference in references)
+        values = [scores[reference.name].mean for reference in references]
         errors = {
             f"{player} {name}": counts[name] / len(references) * _error_with_t(score)
-            for name, score in known.items()
+            for name, score in scores.items()
             if score.error
         }
-        return cls(fsum(values) / len(values) + 0.0, errors, values)  # and no -0.0
+        return cls(fsum(values) / len(values) + 0.0, errors, values)  # -0.0 becomes 0.0
 
 
 def _player_score(references: ReferenceScores, player: str, attempts: int) -> Reference | None:
-    """Return a player's reference score; of a random one, that with the most measured attempts up to a number."""
-    if player == _RANDOM and (fitting := [count for count in references.best_random if count <= attempts]):
-        return references.best_random[max(fitting)]
+    """Return a player's reference score; of a random one, that of the best of the most attempts up to a number."""
+    if player == _RANDOM and (counts := [count for count in references.best_random if count <= attempts]):
+        return references.best_random[max(counts)]
     score: Reference | None = getattr(references, player)
     return score
 
@@ -281,18 +287,22 @@ def _reference_scores(
     worst = head.high if head.better == "lower" else head.low
     known: dict[ItemKey, tuple[float, ReferenceBounds]] = {}
     played: dict[ItemKey, tuple[float, ReferenceBounds]] = {}
-    for key, one in anchors.items():
-        if one is None or one.ceiling is None:
+    for key, anchor in anchors.items():
+        if anchor is None or anchor.ceiling is None:
             return None
-        if isinstance(one, ReferenceBounds):
-            nothing = worst if one.nothing is None else one.nothing
+        if isinstance(anchor, ReferenceBounds):
+            nothing = worst if anchor.nothing is None else anchor.nothing
             if nothing is None:
                 return None
-            (played if one.was_played else known)[key] = nothing, one
-    of_items = _known_scores(known, head) | _played_scores(played, head)
-    references = [one if isinstance(one, ReferenceScores) else of_items.get(key) for key, one in anchors.items()]
-    found = [one for one in references if one is not None]
-    return found if found and len(found) == len(anchors) else None
+            (played if anchor.was_played else known)[key] = nothing, anchor
+    scores_of_items = _known_scores(known, head) | _played_scores(played, head)
+    references: list[ReferenceScores] = []
+    for key, anchor in anchors.items():
+        reference = anchor if isinstance(anchor, ReferenceScores) else scores_of_items.get(key)
+        if reference is None:
+            return None
+        references.append(reference)
+    return references or None
 
 
 _Bounds = Mapping[ItemKey, tuple[float, ReferenceBounds]]  # with the score of saying nothing
@@ -301,8 +311,8 @@ _Bounds = Mapping[ItemKey, tuple[float, ReferenceBounds]]  # with the score of s
 def _reply_gains(bounds: _Bounds, head: Metric) -> dict[str, float]:
     """Return for each constant reply how much better than an empty reply it is, summed over items."""
     gains: dict[str, float] = defaultdict(float)
-    for nothing, one in bounds.values():
-        for text, value in one.constants.items():
+    for nothing, item_bounds in bounds.values():
+        for text, value in item_bounds.constants.items():
             gains[text] += (value - nothing) * _better_sign(head)
     # Rounded, since the last digits depend on the order of the items.
     return {text: round(gain, 9) for text, gain in gains.items()}
@@ -310,9 +320,7 @@ def _reply_gains(bounds: _Bounds, head: Metric) -> dict[str, float]:
 
 def _best_reply(bounds: _Bounds, keys: Sequence[ItemKey], head: Metric) -> tuple[str, list[ItemKey]]:
     """Return the constant reply that is best at every second cluster, and the items of the other clusters."""
-    choosing, measuring = (
-        [keys[number] for number in half] for half in split_by_cluster([key.cluster for key in keys])
-    )
+    choosing, measuring = ([keys[index] for index in half] for half in split_by_cluster([key.cluster for key in keys]))
     gains = _reply_gains({key: bounds[key] for key in choosing}, head)
     return min(gains, key=lambda text: (-gains[text], text), default=""), measuring
 
@@ -327,15 +335,15 @@ def _known_scores(bounds: _Bounds, head: Metric) -> dict[ItemKey, ReferenceScore
         reply = ""
     return {
         key: ReferenceScores(
-            silence=None if one.chance else Reference(nothing),
-            random=Reference(nothing) if one.chance else None,
-            constant=Reference(one.constants.get(reply, nothing)) if reply else None,
+            silence=None if item_bounds.chance else Reference(nothing),
+            random=Reference(nothing) if item_bounds.chance else None,
+            constant=Reference(item_bounds.constants.get(reply, nothing)) if reply else None,
             reply=reply,
-            ceiling=Reference(one.ceiling or 0.0),
+            ceiling=Reference(item_bounds.ceiling or 0.0),
             origin="known",
             name=repr(key),
         )
-        for key, (nothing, one) in bounds.items()
+        for key, (nothing, item_bounds) in bounds.items()
     }
 
 
@@ -351,23 +359,23 @@ def _played_scores(bounds: _Bounds, head: Metric) -> dict[ItemKey, ReferenceScor
         return {}
     reply, measuring = _best_reply(bounds, keys, head)
     best = min if head.better == "lower" else max
-    tries = min(len(one.random) for _, one in bounds.values())
-    random = {
-        count: reference
-        for count in range(1, tries + 1)
-        if (reference := mean_reference([best(bounds[key][1].random[:count]) for key in keys], clusters)) is not None
-    }
+    most = min(len(item_bounds.random) for _, item_bounds in bounds.values())
+    best_random: dict[int, Reference] = {}  # by number of attempts
+    for n_attempts in range(1, most + 1):
+        reference = mean_reference([best(bounds[key][1].random[:n_attempts]) for key in keys], clusters)
+        if reference is not None:
+            best_random[n_attempts] = reference
     constants = [bounds[key][1].constants.get(reply, bounds[key][0]) for key in measuring]
     scores = ReferenceScores(
         silence=mean_reference([bounds[key][0] for key in keys], clusters),
-        random=random.get(1),
+        random=best_random.get(1),
         constant=mean_reference(constants, [key.cluster for key in measuring]) if reply else None,
         reply=reply,
         ceiling=mean_reference([bounds[key][1].ceiling for key in keys], clusters),
         items=len(keys),
         origin="items",
         name=f"items {len(keys)} {bounds[keys[0]][1].name}",
-        best_random=random,
+        best_random=best_random,
     )
     return dict.fromkeys(keys, scores)
 
@@ -386,9 +394,9 @@ def why_not_normalized(items: Mapping[ItemKey, Sequence[Row]]) -> str:
 def beaten_ceilings(samples: Iterable[Sequence[Row]]) -> frozenset[str]:
     """Return the names of reference scores whose oracle is worse than some player.
 
-    The oracle's score is no ceiling there, for any player: a score that is rescaled by it would mean nothing. Where the
-    oracle played the items themselves, the means are compared; where it played others of the level, the player has to
-    be better beyond doubt.
+    The oracle's score is no ceiling there, for any player: a score that is normalised by it would mean nothing. Where
+    the oracle played the items themselves, the means are compared; where it played others of the level, the player has
+    to be better beyond doubt.
 
     Args:
         samples: Rows of one model with one task's settings each, at one level or at all.
@@ -402,35 +410,28 @@ def beaten_ceilings(samples: Iterable[Sequence[Row]]) -> frozenset[str]:
         if not items:
             continue
         head = rows[0].group.environment.scoring.metrics[0]
-        excess, names = 0.0, set[str]()
-        others: dict[str, tuple[Reference, list[float], list[Hashable]]] = {}
+        excess_at_items, item_names = 0.0, set[str]()
+        # By name: the ceiling that was measured on other items, each item's score less it, and each item's cluster.
+        excesses_over_measured: dict[str, tuple[Reference, list[float], list[Hashable]]] = {}
         for key, score in headline_values(items, head).values.items():
             anchors = items[key][0].anchors
             if anchors is None or anchors.ceiling is None:
                 continue
             if isinstance(anchors, ReferenceScores):
-                _, values, clusters = others.setdefault(anchors.name, (anchors.ceiling, [], []))
-                values.append(_excess(score, anchors.ceiling.mean, head))
+                _, values, clusters = excesses_over_measured.setdefault(anchors.name, (anchors.ceiling, [], []))
+                values.append(_better_sign(head) * (score - anchors.ceiling.mean))
                 clusters.append(key.cluster)
             else:
-                excess += _excess(score, anchors.ceiling, head)
-                names.add(anchors.name)
-        if excess > _TINY:
-            beaten |= names
-        for name, (ceiling, values, clusters) in others.items():
+                excess_at_items += _better_sign(head) * (score - anchors.ceiling)
+                item_names.add(anchors.name)
+        if excess_at_items > _TINY:
+            beaten |= item_names
+        for name, (ceiling, values, clusters) in excesses_over_measured.items():
             mean = clustered_mean(values, clusters, confidence=_SURELY)
-            if (
-                mean is not None
-                and mean.low is not None
-                and mean.low > _TINY + normal_quantile((1 - _SURELY) / 2) * ceiling.error
-            ):
+            error = normal_quantile((1 - _SURELY) / 2) * ceiling.error
+            if mean is not None and mean.low is not None and mean.low > _TINY + error:
                 beaten.add(name)
     return frozenset(beaten)
-
-
-def _excess(score: float, ceiling: float, head: Metric) -> float:
-    """Return by how much a score is better than a ceiling."""
-    return _better_sign(head) * (score - ceiling)
 
 
 def without_ceilings(rows: Sequence[Row], names: Collection[str]) -> Sequence[Row]:

@@ -92,7 +92,7 @@ class ReferenceBounds(NamedTuple):
     Attributes:
         nothing: The score of empty replies; None if that is not defined.
         constants: The score of the same reply in every turn, for some replies.
-        ceiling: The oracle's score, likewise; None also where that is not known to be the best possible.
+        ceiling: The oracle's score; None if it is not defined, or not known to be the best possible.
         chance: Whether `nothing` is the expected score of a player that chooses at random instead.
         name: A name of the item with the options of play.
         random: Scores of a random player's attempts.
@@ -113,12 +113,13 @@ class ReferenceBounds(NamedTuple):
 
 
 class Probed(NamedTuple):
-    """What became of a belief probe (`ProbeRecord`).
+    """The answer to a belief probe (`ProbeRecord`).
 
     Attributes:
         turn: The number of the turn before whose reply it was asked, from 0.
+        name: The belief's name.
         answered: Whether an answer could be read.
-        share: The share of it that was right, where there is such a thing; 0 without an answer.
+        share: The share of the answer that was right; None where the belief defines no share, 0 without an answer.
     """
 
     turn: int
@@ -134,22 +135,22 @@ class Row:
 
     Attributes:
         instance: SHA-256 of the instance.
-        cluster: What is no independent observation beside it: attempts at one instance are one cluster, in all tasks,
-            twins and wordings, and so are all questions about one map (`Items.cluster`) and the isomorphic forms of an
-            item (`with_original_clusters`).
+        cluster: The independent sampling unit: attempts at one instance are one cluster, in all tasks, twins and
+            wordings, and so are all questions about one map (`Items.cluster`) and the isomorphic forms of an item
+            (`with_original_clusters`).
         index: The item's number in its set.
         attempt: Number of the attempt, from 1.
         end: How the episode ended; "" if it never did.
-        error: Whether that was an infrastructure error, or no end at all ("unfinished"). Such a row is in no
+        error: Whether it ended with an infrastructure error, or has no end ("unfinished"). Such a row is in no
             denominator.
         exclusion_reason: Why the row does not count, "" if it does (see `exclude`).
         succeeded: Whether the episode is a success for horizons (`Difficulty.is_success`); such an episode is solved.
         metrics: Every metric of the environment; None where it is not defined, as after an infrastructure error.
         first_error: Its first step that no best play makes; None if it did not fail, or where errors are not defined.
-        probes: What became of the belief probes, in their order.
-        probe_tokens: Tokens of their requests and answers, which are no part of the episode's; None if not known.
-        axes: What makes its item hard, by the axes of the environment; None where that is not known. None at all of an
-            episode that does not replay.
+        probes: The answers to the belief probes, in their order.
+        probe_tokens: Tokens of the probes' requests and answers, which are no part of the episode's; None if not known.
+        axes: The item's difficulty on each axis of the environment; None where it is not known. Empty for an episode
+            that does not replay.
         variables: The explanatory variables of its item (`ExplanatoryVariables.items`), likewise.
         series: Every series of the environment, a number for each step; none after an infrastructure error.
         guided: Whether a teacher's actions were carried out in place of the player's, so that the end is due to the
@@ -174,17 +175,17 @@ class Row:
         cost: What the episode cost, in dollars; None if tokens or prices are not known.
         answered: The models that answered, as the provider calls them, in order of first appearance; none if it does
             not say.
-        replies: Stands for all that was replied, the same for the same replies; "" without any.
+        replies: A hash of all replies; "" without any.
         setting: The published name of the setting that was played; "" if it is none.
-        anchors: What the headline metric lies between, at its level or at its very item; None if that is not known.
-        not_simulated: Why its record was not simulated again and is taken for what it says; "" if it was, or if nobody
-            tried to.
+        anchors: Floor and ceiling of the headline metric, at its level or at its very item; None if they are not known.
+        not_simulated: Why its record was not simulated again, so that its values are the recorded ones; "" if it was,
+            or if no simulation was tried.
         adaptive: Whether results decided that its item was played: it was chosen by a search for a horizon, whose rows
             count for horizons, or a comparison played it that ended as soon as it was decided. Such rows are in no
             score of a level or a task beside other models'.
         is_streamed: Whether a comparison played it that ended as soon as it was decided.
         stream: Its place in the stream of such a comparison; None if there was none, or its log does not say.
-        search_range: What that search could try; None if there was none, or its log does not say.
+        search_range: The difficulties that its search could try; None without a search, or if its log does not say.
         declared_levels: The levels of its ladder, also those that it did not reach; none if there is no ladder, or its
             log does not say.
         most_attempts: How many attempts at its item its run allows; 0 if not known.
@@ -288,17 +289,15 @@ def single_attempt_mean(values: Sequence[float], is_perfect_attempt: Sequence[bo
     which the attempts before the perfect one could have come (Rao and Blackwell), which has a smaller variance: the
     first attempt's value if that was perfect, otherwise the mean over the attempts that were not.
     """
-    counted = attempts_to_average(values, is_perfect_attempt)
-    return fsum(counted) / len(counted)
+    averaged = attempts_to_average(values, is_perfect_attempt)
+    return fsum(averaged) / len(averaged)
 
 
 def attempts_to_average(attempts: Sequence[T], is_perfect_attempt: Sequence[bool]) -> Sequence[T]:
     """Return the attempts whose mean estimates a single attempt; see `single_attempt_mean`."""
-    return (
-        attempts[:1]
-        if is_perfect_attempt[0]
-        else [attempt for attempt, done in zip(attempts, is_perfect_attempt, strict=True) if not done]
-    )
+    if is_perfect_attempt[0]:
+        return attempts[:1]
+    return [attempt for attempt, is_done in zip(attempts, is_perfect_attempt, strict=True) if not is_done]
 
 
 def are_perfect(attempts: Sequence[Row], head: Metric) -> list[bool]:
@@ -332,17 +331,17 @@ def item_key(row: Row) -> ItemKey:
 
 def group_by_item(rows: Iterable[Row]) -> dict[ItemKey, list[Row]]:
     """Return the included attempts of each item, in their order; items without any are left out."""
-    counted = group_by((row for row in rows if row.is_included), item_key)
-    return {key: sorted(item, key=lambda row: row.attempt) for key, item in counted.items()}
+    by_item = group_by((row for row in rows if row.is_included), item_key)
+    return {key: sorted(attempts, key=lambda row: row.attempt) for key, attempts in by_item.items()}
 
 
 def attempts_by_item(items: Mapping[ItemKey, Sequence[Row]]) -> dict[ItemKey, list[Row]]:
     """Return the attempts by item, joining items whose attempts are a cluster each.
 
-    So it is where a level has a single item: what is drawn there are attempts, and intervals are over them.
+    Where a level has a single item, attempts are what is drawn: each is a cluster and has a key of its own.
     """
-    places = group_by(items, _identity_without_cluster)
-    return {keys[0]: [row for key in keys for row in items[key]] for keys in places.values()}
+    keys_by_item = group_by(items, _identity_without_cluster)
+    return {keys[0]: [row for key in keys for row in items[key]] for keys in keys_by_item.values()}
 
 
 def count_items(keys: Iterable[ItemKey]) -> int:
@@ -363,16 +362,16 @@ def item_values(
     Args:
         items: Attempts by item, all at one environment.
         head: The headline metric, which says what attempts are perfect.
-        value_of: Row -> the value.
+        value_of: Returns the value in a row; None where it is not defined.
     """
     values: dict[ItemKey, float] = {}
-    first = next(iter(items.values()), None)
-    stops = bool(first) and first[0].group.environment.scoring.best_of
-    for key, item in items.items():
-        defined = [(value, row) for row in item if (value := value_of(row)) is not None]
-        if defined:
-            perfect = _are_perfect([row for _, row in defined], head, stops)
-            values[key] = single_attempt_mean([value for value, _ in defined], perfect)
+    first_attempts = next(iter(items.values()), None)
+    best_of = bool(first_attempts) and first_attempts[0].group.environment.scoring.best_of
+    for key, attempts in items.items():
+        pairs = [(value, row) for row in attempts if (value := value_of(row)) is not None]
+        if pairs:
+            is_perfect_attempt = _are_perfect([row for _, row in pairs], head, best_of)
+            values[key] = single_attempt_mean([value for value, _ in pairs], is_perfect_attempt)
     return values
 
 
@@ -411,14 +410,14 @@ def metric_values(items: Mapping[ItemKey, Sequence[Row]], head: Metric, metric: 
 
 
 def _best_values(items: Mapping[ItemKey, Sequence[Row]], metric: Metric) -> dict[ItemKey, float]:
-    """Return the best of a metric's values among the attempts at each item; items without one are left out."""
-    best_of = min if metric.better == "lower" else max
-    best: dict[ItemKey, float] = {}
-    for key, item in items.items():
-        values = [value for row in item if (value := row.metrics[metric.name]) is not None]
+    """Return the best of a metric's values among the attempts at each item; items without a value are left out."""
+    best = min if metric.better == "lower" else max
+    best_values: dict[ItemKey, float] = {}
+    for key, attempts in items.items():
+        values = [value for row in attempts if (value := row.metrics[metric.name]) is not None]
         if values:
-            best[key] = best_of(values)
-    return best
+            best_values[key] = best(values)
+    return best_values
 
 
 def headline_values(items: Mapping[ItemKey, Sequence[Row]], head: Metric) -> ItemValues:
