@@ -21,13 +21,14 @@ from waybench.results.formatting import one_line
 # can be written takes about 2 GB.
 MOST_BYTES = 1 << 29  # of a sample or another part of a log, as it is before it is compressed
 MOST_VALUES = 5_000_000
-_CHUNK = 1 << 20
-_FEW = 1 << 12
+_CHUNK = 1 << 20  # bytes that are checked at a time
+_COMPRESSED_CHUNK = 1 << 12  # bytes that are decompressed at a time
 _SAMPLES = "samples/"
 LINE = "line "  # how the name of a line of a file begins, in the place of a sample's id
 _ATTACHED = "attachment://"  # how a long text begins that stands elsewhere in the sample
 _HEADER, _SUMMARIES = "header.json", "summaries.json"  # of a log whose run has ended
 _VERSION = 2  # of Inspect's format
+# Fields of a header's `eval`, by the type of their values.
 _TEXTS = "task", "task_id", "model", "created"
 _OBJECTS = "task_args", "task_args_passed", "model_args", "model_generate_config", "config", "packages"
 _UTC = "+00:00"  # how a date ends that Inspect leaves as it is
@@ -58,16 +59,17 @@ class Skipped(NamedTuple):
     error: str
 
     def __str__(self) -> str:
-        location = one_line(self.log, 300) + (
-            f", {'' if self.sample.startswith(LINE) else 'sample '}{one_line(self.sample, 100)}" if self.sample else ""
-        )
+        """Return the skipped part and the reason as a line."""
+        location = one_line(self.log, 300)
+        if self.sample:
+            location += f", {'' if self.sample.startswith(LINE) else 'sample '}{one_line(self.sample, 100)}"
         return f"skipped {location}: {self.error}"
 
 
 def skipped_part(location: str, error: Exception | str, sample: str = "") -> Skipped:
     """Return the part of a log that is skipped (`sample` is "" for all of it), with the reason."""
-    why = str(error) or type(error).__name__
-    return Skipped(log_path(location), sample, one_line(why, 200))
+    reason = str(error) or type(error).__name__
+    return Skipped(log_path(location), sample, one_line(reason, 200))
 
 
 def log_path(location: str) -> str:
@@ -129,13 +131,14 @@ def _select_parts(log: ZipFile, parts: Iterable[str] | None) -> list[ZipInfo]:
 
 
 def _is_zip(location: str) -> bool:
+    """Return whether a log is a ZIP archive; older logs are JSON files."""
     return not location.endswith(".json")
 
 
 def _check_part(log: ZipFile, info: ZipInfo, keep: Callable[[bytes], None] = lambda chunk: None) -> None:
     """Check one part of a log's ZIP archive, and pass its bytes to `keep` in chunks.
 
-    Inspect decompresses a whole part, whatever size the directory of the archive states. So that size has to be true;
+    Inspect decompresses a whole part, whatever size the archive's directory states. So the stated size has to be true;
     the number of samples read at a time depends on it, too.
 
     Raises:
@@ -143,7 +146,7 @@ def _check_part(log: ZipFile, info: ZipInfo, keep: Callable[[bytes], None] = lam
     """
     _check_size(info.file_size)
     unlimited = copy(info)
-    unlimited.file_size = 1 << 62  # or else what is beyond the directory's size would not be seen
+    unlimited.file_size = 1 << 62  # otherwise `zipfile` would stop at the stated size
     with log.open(unlimited) as stream:
         size = _check_content(_decompress(cast(BufferedIOBase, stream), info.file_size), keep)
     if size != info.file_size:
@@ -179,17 +182,17 @@ def _decompress(stream: BufferedIOBase, size: int) -> Iterator[bytes]:
 
     Only a few compressed bytes are read at a time, since each can expand to 32 KiB.
     """
-    read = 0
-    while read <= size:
-        chunk: list[bytes] = []
+    n_read = 0
+    while n_read <= size:
+        pieces: list[bytes] = []
         length = 0
-        while length < _CHUNK and (few := stream.read1(_FEW)):
-            chunk.append(few)
-            length += len(few)
-        if not chunk:
+        while length < _CHUNK and (piece := stream.read1(_COMPRESSED_CHUNK)):
+            pieces.append(piece)
+            length += len(piece)
+        if not pieces:
             return
-        read += length
-        yield b"".join(chunk)
+        n_read += length
+        yield b"".join(pieces)
     raise DataError(f"it has more than the {size} bytes that the directory of the archive states")
 
 
@@ -224,15 +227,15 @@ def _sample_object(data: Json, has_attachments: bool) -> Any:
     if not is_object(metadata) or not is_object(store) or not is_object(scores):
         return None
     error, limit = data.get("error"), data.get("limit")
-    texts = [part.get(key) for part, key in ((error, "message"), (limit, "type")) if is_object(part)]
-    if len(texts) != sum(part is not None for part in (error, limit)) or not all(isinstance(t, str) for t in texts):
-        return None
-    judged: dict[str, Any] = {}
-    for scorer, score in scores.items():
-        facts = score.get("metadata") if is_object(score) else False
-        if facts is not None and not is_object(facts):
+    for part, key in ((error, "message"), (limit, "type")):
+        if part is not None and not (is_object(part) and isinstance(part.get(key), str)):
             return None
-        judged[scorer] = SimpleNamespace(metadata=facts)
+    score_objects: dict[str, Any] = {}
+    for scorer, score in scores.items():
+        score_metadata = score.get("metadata") if is_object(score) else False
+        if score_metadata is not None and not is_object(score_metadata):
+            return None
+        score_objects[scorer] = SimpleNamespace(metadata=score_metadata)
     if has_attachments and _ATTACHED in json.dumps([metadata, store, scores, error, limit]):
         return None
     return SimpleNamespace(
@@ -240,7 +243,7 @@ def _sample_object(data: Json, has_attachments: bool) -> Any:
         epoch=epoch,
         metadata=metadata,
         store=store,
-        scores=judged,
+        scores=score_objects,
         error=SimpleNamespace(**error) if is_object(error) else None,
         limit=SimpleNamespace(**limit) if is_object(limit) else None,
     )
@@ -296,13 +299,16 @@ def read_log_directly(location: str, key: str) -> tuple[Any, list[Summary]] | No
         return None
     if not isinstance(entries, list) or not entries:
         return None
-    simple_header = _header_object(header)
-    summaries = [_read_summary(entry, key) for entry in cast(list[Json], entries)]
-    return (
-        None
-        if simple_header is None or None in summaries
-        else (simple_header, [summary for summary in summaries if summary])
-    )
+    header_object = _header_object(header)
+    if header_object is None:
+        return None
+    summaries: list[Summary] = []
+    for entry in cast(list[Json], entries):
+        summary = _read_summary(entry, key)
+        if summary is None:
+            return None
+        summaries.append(summary)
+    return header_object, summaries
 
 
 def list_logs(folder: Path) -> list[str] | None:
@@ -339,8 +345,8 @@ def _header_object(data: Any) -> Any:
     address, configs = spec.get("model_base_url"), (spec.get("model_generate_config"), plan.get("config"))
     if not all(map(is_object, objects.values())) or spec.get("model_roles") or not isinstance(address, str | None):
         return None
-    generation = [config for config in configs if is_object(config) and _have_types(config, _GENERATION)]
-    if len(generation) < len(configs):
+    generation_configs = [config for config in configs if is_object(config) and _have_types(config, _GENERATION)]
+    if len(generation_configs) < len(configs):
         return None
     config, packages = cast(dict[str, Json], objects["config"]), cast(dict[str, Json], objects["packages"])
     limits = {name: config.get(name) for name in _LIMITS}
@@ -348,13 +354,14 @@ def _header_object(data: Any) -> Any:
         return None
     if not all(isinstance(version, str) for version in packages.values()):
         return None
-    model_config, run = (
-        _Generation({name: value for name, value in config.items() if value is not None}) for config in generation
+    model_config, run_config = (
+        _Generation({name: value for name, value in config.items() if value is not None})
+        for config in generation_configs
     )
     spec_fields = {**texts, **objects, "model_generate_config": model_config, "config": SimpleNamespace(**limits)}
     return SimpleNamespace(
         eval=SimpleNamespace(**spec_fields, model_base_url=address, model_roles=None, metadata=spec.get("metadata")),
-        plan=SimpleNamespace(config=run),
+        plan=SimpleNamespace(config=run_config),
     )
 
 
@@ -371,11 +378,8 @@ def _read_summary(data: Any, key: str) -> Summary | None:
     error, limit = data.get("error"), data.get("limit")
     if not is_object(metadata) or key not in metadata or type(epoch) is not int or type(completed) is not bool:
         return None
-    if (
-        not isinstance(name, str | int)
-        or isinstance(name, bool)
-        or not isinstance(error, str | None)
-        or not isinstance(limit, str | None)
-    ):
+    if not isinstance(name, str | int) or isinstance(name, bool):
+        return None
+    if not isinstance(error, str | None) or not isinstance(limit, str | None):
         return None
     return Summary(name, epoch, completed, error, limit, metadata)

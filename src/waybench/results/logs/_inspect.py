@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from waybench.core import Json, UsageError
 from waybench.results.logs._guard import Skipped, check_parts, list_logs, read_log_directly, sample_part, skipped_part
 
-KEY = "waybench"  # what the metadata, the store and the score of a sample of ours have their parts under
-REASONING = "waybench_reasoning"  # what the store of a sample has the reasoning of its model under
+KEY = "waybench"  # under which metadata, store and score of a sample of ours have their parts
+REASONING = "waybench_reasoning"  # under which the store of a sample has the reasoning of its model
 SENT = "waybench_sent"  # and the form in which its conversation was sent, if that was not the usual one
 LOG = ".eval"  # the suffix of Inspect's logs
 OF_TIME = ("time", "working", "operator")  # limits that are no limits of a test
@@ -29,7 +29,7 @@ class Seen(NamedTuple):
     Attributes:
         epoch: Its epoch, from 1.
         clean: Whether it ended without an error and within the limits on time.
-        ours: Whether it is an episode of ours.
+        ours: Whether it is an episode of waybench's.
         error: Whether an error ended it, or it did not end.
         limit: The limit that ended it; "" if none did.
         scores: Its scores by scorer, as they are; empty for ours.
@@ -76,9 +76,9 @@ def logs_by_run(
     runs_by_id: dict[str, dict[str, Log]] = defaultdict(dict)
     for log in iterate_logs(directories, on_problem, simple=simple):
         runs_by_id[log.header.eval.task_id][log.location] = log
-    in_order = [sorted(logs.values(), key=_creation_key) for logs in runs_by_id.values()]
+    runs = [sorted(logs.values(), key=_creation_key) for logs in runs_by_id.values()]
     return sorted(
-        in_order, key=lambda logs: (str(logs[-1].header.eval.model), logs[-1].header.eval.task, _creation_key(logs[-1]))
+        runs, key=lambda logs: (str(logs[-1].header.eval.model), logs[-1].header.eval.task, _creation_key(logs[-1]))
     )
 
 
@@ -87,16 +87,15 @@ def newest_samples(logs: Sequence[Log]) -> Iterator[tuple[Log, list[Seen]]]:
 
     Each sample is taken from the newest log in which it is clean, or else from the newest that has it.
     """
-    best: dict[tuple[Any, int], tuple[bool, int]] = {}
+    best: dict[tuple[Any, int], tuple[bool, int]] = {}  # whether the sample is clean, and the log's number
     for number, log in enumerate(logs):
         for sample in log.samples:
-            best[sample.id, sample.epoch] = max(
-                best.get((sample.id, sample.epoch), (False, -1)), (sample.clean, number)
-            )
+            key = sample.id, sample.epoch
+            best[key] = max(best.get(key, (False, -1)), (sample.clean, number))
     for number, log in enumerate(logs):
-        wanted = [sample for sample in log.samples if best[sample.id, sample.epoch][1] == number]
-        if wanted:
-            yield log, wanted
+        newest = [sample for sample in log.samples if best[sample.id, sample.epoch][1] == number]
+        if newest:
+            yield log, newest
 
 
 def iterate_logs(
@@ -114,9 +113,9 @@ def iterate_logs(
                 f"no folder {directory}: give the folder that `waybench run --out` wrote, or a file of records"
             )
         locations = list_logs(directory) if simple else None
-        yield from _read_logs_at(
-            _locations_by_inspect(directory) if locations is None else locations, on_problem, simple
-        )
+        if locations is None:
+            locations = _locations_by_inspect(directory)
+        yield from _read_logs_at(locations, on_problem, simple)
 
 
 def _locations_by_inspect(directory: Path) -> list[str]:
@@ -129,8 +128,7 @@ def _locations_by_inspect(directory: Path) -> list[str]:
 def _read_logs_at(locations: Iterable[str], on_problem: Callable[[Skipped], None], simple: bool) -> Iterator[Log]:
     """Yield the logs at these locations; one that cannot be read goes to `on_problem`."""
     for location in locations:
-        # Whatever a damaged or foreign file makes the reader trip over, the other files are worth reading.
-        try:
+        try:  # whatever is wrong with a damaged or foreign file, the others are read
             header, summaries = (read_log_directly(location, KEY) if simple else None) or _read_by_inspect(location)
             samples = tuple(map(_summarise_sample, summaries))
         except Exception as error:
@@ -153,6 +151,7 @@ def _summarise_sample(summary: Any) -> Seen:
     clean = bool(summary.completed) and not summary.error and summary.limit not in OF_TIME
     ours = KEY in summary.metadata
     scores: dict[str, Any] = {} if ours else summary.scores or {}
+    input_text = "" if ours else repr(_input_texts(summary.input))
     return Seen(
         id=summary.id,
         epoch=summary.epoch,
@@ -161,9 +160,7 @@ def _summarise_sample(summary: Any) -> Seen:
         error=bool(summary.error) or not summary.completed,
         limit=str(summary.limit or ""),
         scores={name: score.value for name, score in scores.items()},
-        input_hash=""
-        if ours
-        else hashlib.sha256(repr(_input_texts(summary.input)).encode("utf-8", "replace")).hexdigest(),
+        input_hash="" if ours else hashlib.sha256(input_text.encode("utf-8", "replace")).hexdigest(),
     )
 
 
@@ -220,6 +217,7 @@ def as_number(value: Json) -> float | None:
 
 
 def _is_number(text: str) -> bool:
+    """Return whether a text is a finite number."""
     try:
         return math.isfinite(float(text))
     except ValueError:

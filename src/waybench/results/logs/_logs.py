@@ -4,6 +4,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, cached_property
 from importlib.metadata import version
@@ -37,6 +38,7 @@ from waybench.results.logs._inspect import (
 from waybench.results.logs._record_files import BATCH, BATCH_BYTES, RecordSpool, read_records
 from waybench.results.logs._settings import (
     LoggedEpisode,
+    Origin,
     allowed_attempts,
     is_embedded,
     read_origin,
@@ -48,7 +50,7 @@ from waybench.results.logs._settings import (
 
 _CANCELLED, _INTERRUPTED = "CancelledError(", "the run was interrupted"  # as the engine says it, and as we do
 SYSTEM_ROLE = "system_role"  # the setting that says in which role a server takes the rules
-_UNUSED = {"events", "timelines", "messages", "output"}
+_UNUSED_FIELDS = {"events", "timelines", "messages", "output"}  # of a sample
 
 
 class Contents(Protocol):
@@ -129,23 +131,19 @@ class EpisodeBatches:
         Raises:
             UsageError: If a directory does not exist.
         """
-        self._directories, self._kept = directories, cache
-        report = on_problem or print_problem
-        chosen = [
-            (log, [(sample.id, sample.epoch) for sample in wanted if sample.ours])
-            for logs in logs_by_run(directories, report, simple=True)
-            for log, wanted in newest_samples(logs)
-        ]
-        self._headers = {
-            log.location: (log.header, read_settings(log.header), read_origin(log.header)) for log, _ in chosen
-        }
-        self._batches = [
-            (log.location, batch) for log, wanted in chosen for batch in _split_into_batches(log.location, wanted)
-        ]
+        self._directories, self._cache = directories, cache
+        self._headers: dict[str, tuple[Any, dict[str, Json], Origin]] = {}
+        self._batches: list[tuple[str, list[tuple[Any, int]]]] = []
+        for logs in logs_by_run(directories, on_problem or print_problem, simple=True):
+            for log, samples in newest_samples(logs):
+                self._headers[log.location] = log.header, read_settings(log.header), read_origin(log.header)
+                our_samples = [(sample.id, sample.epoch) for sample in samples if sample.ours]
+                self._batches += [(log.location, batch) for batch in _split_into_batches(log.location, our_samples)]
         locations = dict.fromkeys(location for location, _ in self._batches)
         self._digests = {location: _log_digest(location) for location in locations} if cache else {}
 
     def __len__(self) -> int:
+        """Return the number of batches, from logs and files of records."""
         return self.n_log_batches + len(self._record_spool)
 
     @property
@@ -189,9 +187,7 @@ class EpisodeBatches:
         header, settings, origin = self._headers[location]
         try:
             record = with_key_label(_record_of_sample(sample), header)
-            all_settings = settings_of_record(record, settings) | (
-                {SYSTEM_ROLE: sample.system_role} if sample.system_role else {}
-            )
+            record_settings = settings_of_record(record, settings)
         except (WaybenchError, RecursionError) as error:
             on_problem(skipped_part(location, error, sample.name))
             return None
@@ -199,7 +195,7 @@ class EpisodeBatches:
             model=str(header.eval.model),
             task=task_name(header),
             record=record,
-            settings=all_settings,
+            settings=record_settings | ({SYSTEM_ROLE: sample.system_role} if sample.system_role else {}),
             log=location,
             sample=sample.name,
             run=header.eval.task_id,
@@ -212,17 +208,18 @@ class EpisodeBatches:
 
     def _read_samples(self, number: int) -> "list[_Sample | _Unread]":
         """Return the samples of a batch, from the cache if their log is unchanged."""
-        location, wanted = self._batches[number]
-        if self._kept is None:
-            return _read_batch(location, wanted)
-        parts = __version__, version("inspect-ai"), _reader_digest(), [(str(name), epoch) for name, epoch in wanted]
-        key = hashlib.sha256(self._digests[location] + json.dumps(parts).encode()).digest()
-        content = self._kept.get(key)
+        location, batch = self._batches[number]
+        if self._cache is None:
+            return _read_batch(location, batch)
+        names = [(str(name), epoch) for name, epoch in batch]
+        dependencies = __version__, version("inspect-ai"), _reader_digest(), names
+        key = hashlib.sha256(self._digests[location] + json.dumps(dependencies).encode()).digest()
+        content = self._cache.get(key)
         if content is not None:
             return [_Sample(*values) for values in json.loads(zlib.decompress(content))]
-        samples = _read_batch(location, wanted)
+        samples = _read_batch(location, batch)
         if not any(isinstance(sample, _Unread) for sample in samples):
-            self._kept.put(key, zlib.compress(json.dumps(samples).encode(), 1))
+            self._cache.put(key, zlib.compress(json.dumps(samples).encode(), 1))
         return samples
 
 
@@ -281,13 +278,13 @@ def _reader_digest() -> str:
     return hashlib.sha256(b"".join((folder / name).read_bytes() for name in modules)).hexdigest()
 
 
-def _split_into_batches(location: str, wanted: Sequence[tuple[Any, int]]) -> Iterator[list[tuple[Any, int]]]:
+def _split_into_batches(location: str, samples: Sequence[tuple[Any, int]]) -> Iterator[list[tuple[Any, int]]]:
     """Yield batches of a log's samples (id and epoch) that fit into memory."""
-    size_of = part_sizes(location)
+    sizes = part_sizes(location)
     batch: list[tuple[Any, int]] = []
     size = 0
-    for sample in wanted:
-        sample_size = size_of.get(sample_part(*sample), 0)
+    for sample in samples:
+        sample_size = sizes.get(sample_part(*sample), 0)
         if batch and (len(batch) == BATCH or size + sample_size > BATCH_BYTES):
             yield batch
             batch, size = [], 0
@@ -297,24 +294,21 @@ def _split_into_batches(location: str, wanted: Sequence[tuple[Any, int]]) -> Ite
         yield batch
 
 
-def _read_batch(location: str, wanted: Sequence[tuple[Any, int]]) -> list[_Sample | _Unread]:
-    """Return the samples of a batch, with the error in place of one that cannot be read."""
-    try:
-        samples = read_samples_directly(location, wanted)
-        return [
-            _plain_sample(sample)
-            for sample in (read_samples(location, wanted, _UNUSED) if samples is None else samples)
-        ]
-    except Exception:  # one of them cannot be read, and it is not said which
-        pass
-    batch: list[_Sample | _Unread] = []
-    for name, epoch in wanted:
+def _read_batch(location: str, batch: Sequence[tuple[Any, int]]) -> list[_Sample | _Unread]:
+    """Return the samples of a batch (id and epoch), with the error in place of a sample that cannot be read."""
+    with suppress(Exception):  # a sample cannot be read, and the error does not say which
+        samples = read_samples_directly(location, batch)
+        if samples is None:
+            samples = read_samples(location, batch, _UNUSED_FIELDS)
+        return [_plain_sample(sample) for sample in samples]
+    results: list[_Sample | _Unread] = []
+    for name, epoch in batch:
         try:
-            (sample,) = read_samples(location, [(name, epoch)], _UNUSED)
-            batch.append(_plain_sample(sample))
+            (sample,) = read_samples(location, [(name, epoch)], _UNUSED_FIELDS)
+            results.append(_plain_sample(sample))
         except Exception as error:
-            batch.append(_Unread(str(name), str(error) or type(error).__name__))
-    return batch
+            results.append(_Unread(str(name), str(error) or type(error).__name__))
+    return results
 
 
 def _plain_sample(sample: Any) -> _Sample:
@@ -322,13 +316,14 @@ def _plain_sample(sample: Any) -> _Sample:
     name, metadata = str(sample.id), sample.metadata
     if KEY not in metadata:
         return _Sample(name)
-    # Of a sample that had ended but was not yet in its log when the run was killed, Inspect restores all but the store.
+    # Of a sample that had ended but was not yet in its log when the run was killed, Inspect restores all but the store;
+    # the record is then in the metadata of a score.
     scores: dict[str, Any] = sample.scores or {}
-    scored: list[Any] = [score.metadata[KEY] for score in scores.values() if score.metadata and KEY in score.metadata]
+    score_data: list[Any] = [score.metadata for score in scores.values() if score.metadata]
     return _Sample(
         name=name,
         head=metadata[KEY],
-        progress=sample.store.get(KEY) or (scored[0] if scored else None),
+        progress=sample.store.get(KEY) or next((data[KEY] for data in score_data if KEY in data), None),
         error=str(sample.error.message)[:2000] or "error" if sample.error else "",
         limit=str(sample.limit.type) if sample.limit else "",
         design=str(metadata.get(DESIGN, "")),

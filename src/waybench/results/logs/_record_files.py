@@ -20,8 +20,8 @@ from waybench.results.logs._inspect import LOG
 from waybench.results.logs._settings import SCALARS, LoggedEpisode, settings_of_record
 
 BATCH = 100  # episodes in memory at a time, and of large ones fewer
-BATCH_BYTES = 1 << 23  # of theirs together: several processes end a log of large ones together
-RUN = "records"  # one run: a person's attempts at an item are a series, whichever file each of them is in
+BATCH_BYTES = 1 << 23  # of a batch: so several processes share the work of a log of large episodes evenly
+RUN = "records"  # all files are one run: a person's attempts at an item are a series, whatever files they are in
 UNNAMED = "stored replies"
 _ENDINGS = (".jsonl", ".jsonl.gz")
 _PERSON = "person"  # what older versions call a player whom newer ones call "human"
@@ -46,13 +46,13 @@ def read_records(paths: Iterable[Path], report: Callable[[Skipped], None]) -> It
 def _numbered_lines(paths: Iterable[Path], report: Callable[[Skipped], None]) -> Iterator[tuple[bytes, LoggedEpisode]]:
     """Yield the lines of files of records with their episodes, whose attempts are numbered."""
     attempts: Counter[bytes] = Counter()
-    for path, named in _record_paths(paths):
+    for path, is_named in _record_paths(paths):
         problems: list[Skipped] = []
         has_record, log = False, str(path.absolute())
         for number, line in _nonempty_lines(path, problems):
             try:
                 data = _json_object(line)
-                if not named and not ("schema" in data and "turns" in data):
+                if not is_named and not ("schema" in data and "turns" in data):
                     continue
                 episode = _episode_of_line(data, log, number)
             except (WaybenchError, RecursionError) as error:
@@ -65,23 +65,25 @@ def _numbered_lines(paths: Iterable[Path], report: Callable[[Skipped], None]) ->
             attempts[series := hashlib.sha256(text.encode()).digest()] += 1
             # The record itself keeps its number, since its randomness depends on it.
             yield line, replace(episode, attempt=attempts[series])
-        if has_record or named:
-            for problem in problems or ([] if has_record else [skipped_part(str(path), "it holds no record")]):
+        if is_named and not (has_record or problems):
+            report(skipped_part(str(path), "it holds no record"))
+        if is_named or has_record:
+            for problem in problems:
                 report(problem)
 
 
 def _record_paths(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
-    """Yield each file once, and whether the user named it."""
-    seen: set[Path] = set()
+    """Yield each file of records once, and whether the user named it."""
+    resolved_paths: set[Path] = set()
     for path in paths:
         if path.suffix == LOG:
             continue
-        named = os.path.isfile(path)
-        files = [path] if named else sorted(file for ending in _ENDINGS for file in path.rglob(f"*{ending}"))
+        is_named = os.path.isfile(path)
+        files = [path] if is_named else sorted(file for ending in _ENDINGS for file in path.rglob(f"*{ending}"))
         for file in files:
-            if (resolved := file.resolve()) not in seen and file.is_file():
-                seen.add(resolved)
-                yield file, named
+            if (resolved := file.resolve()) not in resolved_paths and file.is_file():
+                resolved_paths.add(resolved)
+                yield file, is_named
 
 
 def _nonempty_lines(path: Path, problems: list[Skipped]) -> Iterator[tuple[int, bytes]]:

@@ -35,8 +35,8 @@ SEARCHED: Mapping[str, tuple[str, str]] = {
     "context_length": (CONTEXT_TOKENS, "N"),
 }
 LONGEST = 60
-_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-_ALWAYS = ("task", "version", "protocol", "key")
+_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")  # of reasoning, rising
+_ALWAYS_DISPLAYED = ("task", "version", "protocol", "key")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,16 +77,16 @@ class RunKey:
 
     @property
     def separate_by(self) -> tuple[str, ...]:
-        """Those of its settings, as texts, that keep its scores out of others' tables.
+        """The settings, as texts, that keep the group's scores out of others' tables.
 
-        These are those options that declare it (`Option.separate_tables`), such as a prefix, where they do not have
-        their default; and those whose values are compared (`Contrast`), whatever they are.
+        These are the options that declare separate tables (`Option.separate_tables`), such as a prefix, where they do
+        not have their default, or where an environment compares their values (`Contrast`).
         """
-        options, compared = dict(self.options), _compared_options(self.env)
+        options, compared_options = dict(self.options), _compared_options(self.env)
         return tuple(
             f"{name}: {options[name]}"
             for name, default in _separating_defaults(self.env).items()
-            if name in options and (options[name] != default or name in compared)
+            if name in options and (options[name] != default or name in compared_options)
         )
 
     def guess_rates(self, axis: str) -> Mapping[float, float]:
@@ -95,15 +95,15 @@ class RunKey:
 
     @property
     def difficulty_options(self) -> tuple[str, ...]:
-        """Those of its options, as texts, that make items easier or harder than by default (`Option.effect`)."""
-        shifting = _difficulty_defaults(self.env)
-        return tuple(f"{name}: {value}" for name, value in self.options if value != shifting.get(name, value))
+        """The options, as texts, that make the group's items easier or harder than by default (`Option.effect`)."""
+        defaults = _difficulty_defaults(self.env)
+        return tuple(f"{name}: {value}" for name, value in self.options if value != defaults.get(name, value))
 
     @property
     def is_default(self) -> bool:
         """Whether all options that keep scores out of others' tables have their defaults."""
-        options = dict(self.options)
-        return all(options.get(name, default) == default for name, default in _separating_defaults(self.env).items())
+        options, defaults = dict(self.options), _separating_defaults(self.env)
+        return all(options.get(name, default) == default for name, default in defaults.items())
 
     def without_option(self, name: str) -> "RunKey":
         """Return the group without one option."""
@@ -193,15 +193,15 @@ def hashable_setting(value: Json, default: Json) -> Json:
 def environment_options(env: str) -> tuple[Option, ...]:
     """Return all options of an environment, of play and of items, without derived ones."""
     environment = registry.load(env)
-    played = (option for option in environment.playing.options if not is_derived_option(option.name))
-    return (*played, *environment.items.options)
+    play_options = (option for option in environment.playing.options if not is_derived_option(option.name))
+    return (*play_options, *environment.items.options)
 
 
 class Family(NamedTuple):
     """Environments that are shown together.
 
     Attributes:
-        name: Its name, which no other family has: mostly the first part of their ids.
+        name: The family's name: mostly the first part of the environments' ids.
     """
 
     name: str
@@ -294,14 +294,14 @@ def changed_settings(group: RunKey) -> dict[str, Json]:
 
 def displayed_settings(group: RunKey) -> dict[str, Json]:
     """Return the settings that pages show: task, version, protocol, key, and those that are not the default."""
-    always = {name: group.settings[name] for name in _ALWAYS if name in group.settings}
-    return always | changed_settings(group)
+    settings = group.settings
+    return {name: settings[name] for name in _ALWAYS_DISPLAYED if name in settings} | changed_settings(group)
 
 
 def model_settings(group: RunKey) -> dict[str, Json]:
     """Return a group's settings of the model: its temperature, its server, ..."""
-    others = {option.name for option in environment_options(group.env)} | {*TEST_SETTINGS, *SHOWN}
-    return {name: value for name, value in group.options if name not in others}
+    test_settings = {option.name for option in environment_options(group.env)} | {*TEST_SETTINGS, *SHOWN}
+    return {name: value for name, value in group.options if name not in test_settings}
 
 
 def key_without_settings(group: RunKey, *names: str) -> Hashable:
@@ -334,7 +334,7 @@ def setting_text(name: str, value: Json, env: str = "") -> str:
     if name == STREAM:  # the mark of scores that have no rank, since results decided when to stop
         return f"stopped by a comparison of {value}"
     name = _number_title(name, value, env) or name
-    text = "default" if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+    text = "default" if value is None else "yes" if value is True else "no" if value is False else str(value)
     return f"{name.replace('_', ' ')}: {text}"
 
 

@@ -59,7 +59,7 @@ from waybench.results.results._rows import (
     search_range,
 )
 
-_LONGEST = 1_000  # characters of what a reply was read as, and of why a record does not agree
+_LONGEST = 1_000  # characters of the action that a reply was read as, and of why a record does not agree
 
 
 class Simulated(NamedTuple):
@@ -67,8 +67,8 @@ class Simulated(NamedTuple):
 
     Attributes:
         confirmed: Whether it agrees with the record; False also where there was no simulation.
-        mismatch: Where they do not agree; "" if they do, or if there was no simulation.
-        skipped: Why there was no simulation, so that the record is taken for what it says; "" if there was one.
+        mismatch: Where the two do not agree; "" if they do, or if there was no simulation.
+        skipped: Why there was no simulation, so that the recorded values count; "" if there was one.
         read: Of each turn the action that its reply was read as, in the words of a reply; "" if it was none.
         outcomes: Of each turn its outcome in the simulation, where an earlier version recorded others (see `replay`);
             empty where they are the recorded ones.
@@ -90,20 +90,25 @@ def simulate(episode: LoggedEpisode) -> Simulated:
     read: list[str] = []
     executed: list[str] = []
 
-    def record_reading(again: Episode[Any, Any, Any], turn: TurnRecord) -> None:
+    def record_reading(simulation: Episode[Any, Any, Any], turn: TurnRecord) -> None:
         """Append how the simulation read a turn's reply, and the action that was carried out instead."""
-        play = again.play
+        play = simulation.play
         action = None if turn.action is None else play.game.decode(turn.action)
-        read.append("" if action is None else play.wording.render(action, again.state)[:_LONGEST])
-        is_replaced = turn.executed is not None and turn.executed != turn.action
-        done = play.game.decode(turn.executed) if is_replaced else action if turn.outcome is Outcome.UNPARSED else None
-        executed.append("" if done is None else play.wording.action_name(done, again.state)[:_LONGEST])
+        read.append("" if action is None else play.wording.render(action, simulation.state)[:_LONGEST])
+        executed_action = None
+        if turn.executed is not None and turn.executed != turn.action:
+            executed_action = play.game.decode(turn.executed)
+        elif turn.outcome is Outcome.UNPARSED:  # the protocol's action, in place of one in the reply
+            executed_action = action
+        executed.append(
+            "" if executed_action is None else play.wording.action_name(executed_action, simulation.state)[:_LONGEST]
+        )
 
     try:
         turns = replay(env, record, watch=record_reading).turns
-    except LiveError as reason:  # nothing of it is drawn, for anything may stand in it
+    except LiveError as reason:  # an environment that cannot be simulated again
         return Simulated(confirmed=False, skipped=str(reason))
-    except DefectError:  # no reply, whatever it is, makes an environment raise
+    except DefectError:  # a fault of the environment's: no reply, whatever it is, may make it raise
         raise
     except Exception as error:  # a record is data from outside; whatever a simulation trips over, it does not agree
         message = str(error) if isinstance(error, WaybenchError) else f"{type(error).__name__} {error}"
@@ -122,9 +127,9 @@ def with_outcomes(episode: LoggedEpisode, simulated: Simulated) -> LoggedEpisode
     """Return an episode with its outcomes replaced by those of a simulation, where they differ."""
     if not simulated.outcomes:
         return episode
-    turns = zip(episode.record.turns, simulated.outcomes, strict=True)
-    judged = tuple(turn._replace(outcome=outcome) for turn, outcome in turns)
-    return replace(episode, record=replace(episode.record, turns=judged))
+    pairs = zip(episode.record.turns, simulated.outcomes, strict=True)
+    turns = tuple(turn._replace(outcome=outcome) for turn, outcome in pairs)
+    return replace(episode, record=replace(episode.record, turns=turns))
 
 
 def measured_row(
@@ -139,10 +144,11 @@ def measured_row(
 
     Args:
         episode: The episode.
-        confirmed: Whether a new simulation confirms its record; otherwise it is not measured, for anything may stand
-            in it.
-        price: What its model's tokens cost, if known.
-        anchors: What its headline metric lies between, if known (`ReferenceLookup`); measured beforehand if None.
+        confirmed: Whether a new simulation confirms its record; otherwise it is not measured, since its content may be
+            anything.
+        price: The price of its model's tokens, if known.
+        anchors: Floor and ceiling of its headline metric, if known (`ReferenceLookup`); those that the environment
+            knows if None.
         not_simulated: Why its record was not simulated again; it counts nevertheless.
 
     Raises:
@@ -154,22 +160,22 @@ def measured_row(
     environment = registry.load(record.env)
     scoring, error = environment.scoring, record.end in (None, End.INFRASTRUCTURE)
     unmeasured = error or not confirmed
-    # A player without a model reports none, and so do some servers: no reply takes no tokens at all.
+    # A player without a model reports no usage, and so do some servers. Zero tokens are unknown: replies take some.
     usages = [turn.usage for turn in record.turns if turn.usage]
     has_tokens = any(record.tokens)
-    # Where the number of a teacher's steps is given, scores are of the free ones after them.
-    steps = record.options.get("teacher_guided")
-    helped = record.turns[steps:] if type(steps) is int else record.turns
-    guided = steps is True or any(turn.executed is not None for turn in helped)
+    # Where the number of a teacher's steps is given, scores are of the player's own steps after them.
+    teacher_steps = record.options.get("teacher_guided")
+    scored_turns = record.turns[teacher_steps:] if type(teacher_steps) is int else record.turns
+    guided = teacher_steps is True or any(turn.executed is not None for turn in scored_turns)
     searched = _search_axes(environment, episode.search)
     try:
-        failed = None if unmeasured or guided else scoring.failure_of(record)
-        judged = turns_without_prefix(environment.playing.action_turns(record) if confirmed else record.turns)
+        failure = None if unmeasured or guided else scoring.failure_of(record)
+        action_turns = turns_without_prefix(environment.playing.action_turns(record) if confirmed else record.turns)
         published = ""
-        changed = any(
+        is_extended = any(
             option.separate_tables and option.name in record.options for option in environment.extension_options
         )
-        if scoring.published_setting is not None and not changed:
+        if scoring.published_setting is not None and not is_extended:
             published = scoring.published_setting(record) or ""
         item: dict[str, Any] = dict(record.item)
         cluster = Cluster(record.instance_hash)
@@ -204,11 +210,11 @@ def measured_row(
                 series.name: tuple(map(float, series.of(record))) for series in (() if unmeasured else scoring.series)
             },
             guided=guided,
-            outcomes=Counter(str(turn.outcome) for turn in judged),
-            refusals_in_words=sum(map(is_refusal_in_words, judged)),
-            other_replies=len(record.own_turns) - len(judged),
-            failure=failed.name if failed else "",
-            first_error=scoring.first_error_of(record) if failed and confirmed else None,
+            outcomes=Counter(str(turn.outcome) for turn in action_turns),
+            refusals_in_words=sum(map(is_refusal_in_words, action_turns)),
+            other_replies=len(record.own_turns) - len(action_turns),
+            failure=failure.name if failure else "",
+            first_error=scoring.first_error_of(record) if failure and confirmed else None,
             probes=tuple(
                 Probed(probe.turn, probe.name, probe.reason is None, probe.correct, probe.share)
                 for probe in (() if unmeasured else record.probes)
@@ -237,9 +243,10 @@ def measured_row(
             run=episode.run,
             origin=episode.origin,
         )
-    except Exception as problem:  # what a record from outside makes an environment trip over is no error of its own
+    except Exception as problem:
         defect = defect_or_same_error(record.env, problem)
-        if isinstance(defect, DefectError) and simulate(episode).confirmed:  # otherwise anything may stand in it
+        # Only a record that a simulation confirms shows a fault of the environment's; any other is damaged.
+        if isinstance(defect, DefectError) and simulate(episode).confirmed:
             raise defect from None
         raise DataError(
             f"the record of {record.env}, item {str(record.item.get('id'))[:60]!r}, cannot be measured "
@@ -257,7 +264,13 @@ def _axis_values(axes: Sequence[Axis], record: EpisodeRecord, *, strict: bool) -
 
 
 class _Searched(NamedTuple):
-    """What a search for a horizon makes of an episode: the option along which it goes, "" for none, and the axes."""
+    """How a search for a horizon chose an episode's item.
+
+    Attributes:
+        option: The option along which the search goes; "" for none.
+        item_index: The difficulty index along which it goes; None for none.
+        axes: The axes of difficulty of its episodes.
+    """
 
     option: str
     item_index: ItemIndex | None
@@ -269,9 +282,10 @@ def _search_axes(environment: Environment[Any, Any, Any], search: Mapping[str, A
     axis = search.get("axis")
     if isinstance(axis, str) and axis in OPTION_AXES:
         return _Searched(axis, None, (OPTION_AXES[axis],))
-    index = index_of_search(environment, search)
-    first = () if index is None else (index.equivalent_level_axis(environment),)
-    return _Searched("", index, (*first, *environment.difficulty.axes[len(first) :]))
+    index, declared = index_of_search(environment, search), environment.difficulty.axes
+    if index is None:
+        return _Searched("", None, (*declared,))
+    return _Searched("", index, (index.equivalent_level_axis(environment), *declared[1:]))
 
 
 def _run_key(
@@ -307,8 +321,8 @@ def _run_key(
 def _probe_tokens(record: EpisodeRecord) -> tuple[int, int] | None:
     """Return the input and output tokens of a record's probes; None if they are not known."""
     usages = [probe.usage for probe in record.probes if probe.usage]
-    spent = sum(usage.input_tokens for usage in usages), sum(usage.output_tokens for usage in usages)
-    return spent if any(spent) else None
+    tokens = sum(usage.input_tokens for usage in usages), sum(usage.output_tokens for usage in usages)
+    return tokens if any(tokens) else None
 
 
 def measure_episodes(
@@ -322,10 +336,10 @@ def measure_episodes(
 
     Args:
         episodes: The episodes; those of a later run come later.
-        prices: Model -> what its tokens cost, as far as that is known.
+        prices: The prices of each model's tokens, as far as they are known.
         on_problem: Is called with each episode that is skipped since it cannot be measured; if None, it is an error.
         confirm: Whether each episode is simulated again, as for a report: one that does not agree with its simulation
-            is excluded. Whatever tells numbers to users does this; rows of records just made need it not.
+            is excluded. All that users read is confirmed; records that were just written need not be.
 
     Raises:
         UsageError: If an episode's environment is not installed.
@@ -336,10 +350,10 @@ def measure_episodes(
     for episode in episodes:
         price = (prices or {}).get(episode.model)
         try:
-            again = simulate(episode) if confirm else Simulated(confirmed=True)
-            episode = with_outcomes(episode, again)
+            simulated = simulate(episode) if confirm else Simulated(confirmed=True)
+            episode = with_outcomes(episode, simulated)
             episode_rows.append(
-                measured_row(episode, price=price, confirmed=not again.mismatch, not_simulated=again.skipped)
+                measured_row(episode, price=price, confirmed=not simulated.mismatch, not_simulated=simulated.skipped)
             )
             measured.append(episode)
         except WaybenchError as error:
@@ -378,21 +392,20 @@ def verify_episodes(
     episodes: Iterable[LoggedEpisode], prices: Mapping[str, Price], on_problem: Callable[[Skipped], None]
 ) -> Iterator[Verified]:
     """Yield each episode that can be measured, with its row and the result of its simulation."""
-    verifier = Verifier(prices, on_problem)
-    yield from (result for recorded in episodes if (result := verifier.verify(recorded)) is not None)
+    yield from filter(None, map(Verifier(prices, on_problem).verify, episodes))
 
 
 class Verifier:
-    """Simulates episodes again and measures them; what it works out of an item serves all episodes of the item.
+    """Simulates episodes again and measures them; what it computes for an item serves all episodes of the item.
 
     Args:
-        prices: Model -> the prices of its tokens, as far as they are known.
+        prices: The prices of each model's tokens, as far as they are known.
         on_problem: Receives each episode that is skipped since it cannot be measured.
     """
 
     def __init__(self, prices: Mapping[str, Price], on_problem: Callable[[Skipped], None]) -> None:
         self._prices, self.on_problem = prices, on_problem
-        self._anchoring = ReferenceLookup()
+        self._references = ReferenceLookup()
 
     def verify(self, recorded: LoggedEpisode, simulated: Simulated | None = None) -> Verified | None:
         """Simulate an episode and return it with its row; None if it cannot be measured.
@@ -411,11 +424,10 @@ class Verifier:
                 not_simulated=simulated.skipped,
             )
             if simulated.confirmed:
-                anchors = self._anchoring.scores(episode.record, episode_row.group)
+                anchors = self._references.scores(episode.record, episode_row.group)
                 episode_row = replace(episode_row, anchors=anchors)
-        except Exception as error:  # a record is data from outside: it is not to take the others with it
-            self.on_problem(
-                skipped_part(recorded.log, defect_or_same_error(recorded.record.env, error), recorded.sample)
-            )
+        except Exception as error:  # a record is data from outside: the others are verified all the same
+            problem = defect_or_same_error(recorded.record.env, error)
+            self.on_problem(skipped_part(recorded.log, problem, recorded.sample))
             return None
         return Verified(episode, episode_row, simulated)
