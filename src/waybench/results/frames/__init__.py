@@ -127,10 +127,10 @@ class Column(Generic[T]):
             return (self,)
         interval = f"the {100 * CONFIDENCE:.0f} % confidence interval of {self.name}"
         end = f"end of {interval}; null where it cannot be estimated."
-        parts = ("", "value", self.doc), ("_low", "low", f"Lower {end}"), ("_high", "high", f"Upper {end}")
+        columns = ("", "value", self.doc), ("_low", "low", f"Lower {end}"), ("_high", "high", f"Upper {end}")
         return tuple(
-            Column(self.name + suffix, float, doc, f"{self.get or self.name}.{part}", unit=self.unit)
-            for suffix, part, doc in parts
+            Column(self.name + suffix, float, doc, f"{self.get or self.name}.{attribute}", unit=self.unit)
+            for suffix, attribute, doc in columns
         )
 
     @property
@@ -205,8 +205,8 @@ class Frame:
 
 def column_data(columns: Iterable[Column[T]], records: Sequence[T]) -> list[ColumnData]:
     """Return the values of columns for some records, one row each."""
-    parts = [part for column in columns for part in column.frame_columns]
-    return [ColumnData(part, _chunked_array(part, map(part.value, records))) for part in parts]
+    all_columns = (frame_column for column in columns for frame_column in column.frame_columns)
+    return [ColumnData(column, _chunked_array(column, map(column.value, records))) for column in all_columns]
 
 
 def _import_pyarrow() -> Any:
@@ -239,7 +239,9 @@ def _fit_value(value: Json, kind: type) -> Json:
         return _encodable_text(value if isinstance(value, str) else json.dumps(value, default=str))
     if type(value) is int and abs(value) >= _LARGEST:
         return None
-    return float(value) if kind is float and type(value) is int else value if type(value) is kind else None
+    if kind is float and type(value) is int:
+        return float(value)
+    return value if type(value) is kind else None
 
 
 def _encodable_text(text: str) -> str:
@@ -254,23 +256,25 @@ def group_frame(
 
     Columns that identify the group come before the records' own columns, and columns of all settings after them.
     """
-    who, options = _group_columns(map(group_of, records))
-    return Frame(name, doc, (*who, *column_data(columns, records), *options))
+    identity_columns, setting_columns = _group_columns(map(group_of, records))
+    return Frame(name, doc, (*identity_columns, *column_data(columns, records), *setting_columns))
 
 
 def _group_columns(groups: Iterable[RunKey]) -> tuple[list[ColumnData], list[ColumnData]]:
     """Return the columns that identify each row's group, and those of its settings."""
     # There are few groups and many rows: the values of a group are computed once.
     numbers: dict[RunKey, int] = {}
-    of_row = [numbers.setdefault(group, len(numbers)) for group in groups]
-    distinct = list(numbers)
+    group_of_row = [numbers.setdefault(group, len(numbers)) for group in groups]
+    distinct_groups = list(numbers)
 
     def fill_column(column: Column[RunKey]) -> ColumnData:
-        of_group = list(map(column.value, distinct))
-        return ColumnData(column, _chunked_array(column, (of_group[number] for number in of_row)))
+        """Return a column with its value in every row."""
+        values = list(map(column.value, distinct_groups))
+        return ColumnData(column, _chunked_array(column, (values[number] for number in group_of_row)))
 
-    names = sorted({name for group in distinct for name, _ in group.options})
-    return [fill_column(fact) for fact in _WHO], [fill_column(_setting_column(name, distinct)) for name in names]
+    names = sorted({name for group in distinct_groups for name, _ in group.options})
+    setting_columns = [fill_column(_setting_column(name, distinct_groups)) for name in names]
+    return list(map(fill_column, _IDENTITY)), setting_columns
 
 
 def group_id(group: RunKey) -> str:
@@ -285,13 +289,13 @@ def group_id(group: RunKey) -> str:
 
 def _setting_column(name: str, groups: Sequence[RunKey]) -> Column[RunKey]:
     """Return the column of a setting, with its type and meanings from the environments that declare it."""
-    of_group = {group: dict(group.options).get(name) for group in groups}
+    value_by_group = {group: dict(group.options).get(name) for group in groups}
     options = {
         env: option
         for env in dict.fromkeys(group.env for group in groups)
         if (option := next((option for option in environment_options(env) if option.name == name), None))
     }
-    kind = _column_type({option.type for option in options.values()}, of_group.values())
+    kind = _column_type({option.type for option in options.values()}, value_by_group.values())
     doc = "An option of play or of the item set; null where the environment has no such option."
     if name == EXAMPLES:
         doc = "Number of in-context examples; null without."
@@ -310,7 +314,7 @@ def _setting_column(name: str, groups: Sequence[RunKey]) -> Column[RunKey]:
     )
 
     def value_of_group(group: RunKey) -> Json:
-        value = of_group[group]
+        value = value_by_group[group]
         if value is None or type(value) is kind:
             return value
         return float(value) if kind is float else json.dumps(value)
@@ -318,19 +322,19 @@ def _setting_column(name: str, groups: Sequence[RunKey]) -> Column[RunKey]:
     return Column(OPTION + name, kind, doc, value_of_group, meanings=meanings)
 
 
-def _column_type(wanted: set[type], values: Iterable[Json]) -> type[Any]:
+def _column_type(declared_types: set[type], values: Iterable[Json]) -> type[Any]:
     """Return the one type that is declared and that all values have, float for int and float; otherwise `str`."""
-    present = [value for value in values if value is not None]
-    for value in present:
+    types: set[type[Any]] = {*declared_types}
+    for value in values:
         if (type(value) is int and abs(value) >= _LARGEST) or (type(value) is float and not math.isfinite(value)):
             return str
-    kinds: list[type[Any]] = list(dict.fromkeys([*wanted, *map(type, present)]))
-    if len(kinds) == 1:
-        return kinds[0]
-    return float if set(kinds) == {int, float} else str
+        types |= set() if value is None else {type(value)}
+    if len(types) == 1:
+        return types.pop()
+    return float if types == {int, float} else str
 
 
-_WHO: tuple[Column[RunKey], ...] = (
+_IDENTITY: tuple[Column[RunKey], ...] = (
     Column("group", str, "Identifies model, task and all settings, in all files.", group_id),
     Column("model", str, "The model, as the user named it."),
     Column("embedded", bool, "Whether it is a reference player, not a model."),
@@ -362,6 +366,8 @@ def column_frame(frames: Iterable[Frame]) -> Frame:
 
 
 class _Described(NamedTuple):
+    """A row of the frame of columns: a column of a frame, with one of its meanings."""
+
     frame: Frame
     column: Column[Any]
     meaning: Meaning | None

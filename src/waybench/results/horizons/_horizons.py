@@ -58,17 +58,20 @@ ALTERNATIVES: Mapping[str, CurvePrior] = {
 
 
 class _Item(NamedTuple):
-    """An item: key, difficulty, share of the counted attempts that solve it, their number, and that of all attempts."""
+    """An item as a trial.
+
+    Attributes:
+        at: Its difficulty.
+        solved: Share of the averaged attempts that succeed.
+        n_averaged: Number of these attempts (`attempts_to_average`).
+        trials: Number of all attempts.
+    """
 
     key: ItemKey
     at: float
     solved: float
-    counted: int
+    n_averaged: int
     trials: int
-
-    @property
-    def cluster(self) -> Cluster:
-        return self.key.cluster
 
 
 @dataclass(frozen=True)
@@ -92,28 +95,25 @@ class AxisItems:
     @property
     def difficulty_range(self) -> tuple[str, str, float, float]:
         """Environment, axis, and least and greatest difficulty of the curves."""
-        return (
-            self.group.env,
-            self.axis.name,
-            *(self.searched or (float(self.difficulties.min()), float(self.difficulties.max()))),
-        )
+        low, high = self.searched or (float(self.difficulties.min()), float(self.difficulties.max()))
+        return self.group.env, self.axis.name, low, high
 
     @cached_property
     def difficulties(self) -> Array:
+        """The difficulty of each item."""
         return np.array([item.at for item in self.items], dtype=np.float64)
 
     @cached_property
     def clusters(self) -> list[int]:
         """The number of each item's cluster, from 0."""
         numbers: dict[Cluster, int] = {}
-        return [numbers.setdefault(item.cluster, len(numbers)) for item in self.items]
+        return [numbers.setdefault(item.key.cluster, len(numbers)) for item in self.items]
 
     def fit(self, prior: CurvePrior) -> Fit:
         """Return the curve fitted to the items with a prior."""
         solved = np.array([item.solved for item in self.items], dtype=np.float64)
-        return fit_curves(
-            prior, self.difficulties, solved, self.clusters, [item.counted for item in self.items], self.searched
-        )
+        n_attempts = [item.n_averaged for item in self.items]
+        return fit_curves(prior, self.difficulties, solved, self.clusters, n_attempts, self.searched)
 
     @cached_property
     def main_fit(self) -> Fit:
@@ -123,6 +123,7 @@ class AxisItems:
 
     @cached_property
     def _alternative_horizons(self) -> dict[str, Mapping[float, HorizonPosition]]:
+        """Cache of the horizons under other assumptions, by name and share."""
         return {}
 
     def alternative_horizon(self, name: str) -> Mapping[float, HorizonPosition]:
@@ -143,9 +144,11 @@ class AxisItems:
         """Return how many attempts have no result, with the horizons if all failed and if all succeeded."""
         if self.extremes is None:
             return None
-        ends = [extreme.horizon(share) for extreme in self.extremes]
+        horizons = [items.horizon(share) for items in self.extremes]
         planned = sum(item.trials for item in self.items) + self.lost
-        lowest, highest = (Extreme(end.value, end.side, end.easiest, end.hardest) for end in ends)
+        lowest, highest = (
+            Extreme(horizon.value, horizon.side, horizon.easiest, horizon.hardest) for horizon in horizons
+        )
         return LostHorizon(self.lost, planned, lowest, highest)
 
     def horizon(self, share: float, others: Mapping[str, HorizonPosition] = MappingProxyType({})) -> Horizon:
@@ -158,10 +161,9 @@ class AxisItems:
 
         value, low, high, side = self.main_fit.horizon_position(share, HORIZON_CONFIDENCE)
         references = reference_horizons(self.group, self.axis.name, share)
-        # With attempts whose results are lost, it is above these only if it is so whatever the results were.
-        least = (
-            low if self.extremes is None else self.extremes[0].main_fit.horizon_position(share, HORIZON_CONFIDENCE).low
-        )
+        least = low
+        if self.extremes is not None:  # above the references only if it is so whatever the lost results were
+            least = self.extremes[0].main_fit.horizon_position(share, HORIZON_CONFIDENCE).low
         return Horizon(
             group=self.group,
             axis=self.axis.name,
@@ -212,46 +214,44 @@ def axis_items(all_rows: Iterable[Row]) -> Iterator[AxisItems]:
     """
     # A comparison stops by the very results that a horizon would be read from.
     unguided = [row for row in all_rows if not row.guided and not row.is_streamed]
-    all_of_group = group_by(unguided, lambda row: row.group)
-    free = [row for row in unguided if row.is_included]
-    for group, group_rows in group_by(free, lambda row: row.group).items():
-        env, axes = group.environment, group_axes(group_rows)
-        tried = group_by_item(group_rows) if axes else {}
-        lost = lost_rows(
-            all_of_group[group],
-            [with_observed_bounds(metric, group_rows) for metric in env.scoring.metrics],
-            best_of=env.scoring.best_of,
-        )
+    all_by_group = group_by(unguided, lambda row: row.group)
+    included_by_group = group_by((row for row in unguided if row.is_included), lambda row: row.group)
+    for group, rows in included_by_group.items():
+        scoring, axes = group.environment.scoring, group_axes(rows)
+        rows_by_item = group_by_item(rows) if axes else {}
+        metrics = [with_observed_bounds(metric, rows) for metric in scoring.metrics]
+        lost = lost_rows(all_by_group[group], metrics, best_of=scoring.best_of)
         for number, axis in enumerate(axes):
-            items = _items_on_axis(tried, axis, env.scoring.metrics[0])
-            if len({item.at for item in items}) >= FEWEST:
-                others = ALTERNATIVES if number == 0 else dict[str, CurvePrior]()
-                tried_axis = AxisItems(
-                    group, axis, items, others, leads=number == 0, searched=_search_limits(group_rows, axis)
+            items = _items_on_axis(rows_by_item, axis, scoring.metrics[0])
+            if len({item.at for item in items}) < FEWEST:
+                continue
+            is_first = number == 0
+            alternatives = ALTERNATIVES if is_first else dict[str, CurvePrior]()
+            limits = _search_limits(rows, axis)
+            items_of_axis = AxisItems(group, axis, items, alternatives, leads=is_first, searched=limits)
+            if lost is not None:
+                failures, solved = (
+                    replace(items_of_axis, items=_items_on_axis(filled, axis, scoring.metrics[0]))
+                    for filled in (lost.filled[0], lost.filled[-1])
                 )
-                if lost is not None:
-                    failures, solved = (
-                        replace(tried_axis, items=_items_on_axis(filled, axis, env.scoring.metrics[0]))
-                        for filled in (lost.filled[0], lost.filled[-1])
-                    )
-                    tried_axis = replace(tried_axis, lost=lost.lost, extremes=(failures, solved))
-                yield tried_axis
+                items_of_axis = replace(items_of_axis, lost=lost.lost, extremes=(failures, solved))
+            yield items_of_axis
 
 
-def _items_on_axis(tried: Mapping[ItemKey, Sequence[Row]], axis: Axis, head: Metric) -> list[_Item]:
-    """Return the items with a difficulty on the axis, from each item's rows."""
+def _items_on_axis(rows_by_item: Mapping[ItemKey, Sequence[Row]], axis: Axis, headline: Metric) -> list[_Item]:
+    """Return the items with a difficulty above 0 on the axis, from each item's rows."""
     items: list[_Item] = []
-    for key, rows in tried.items():
+    for key, rows in rows_by_item.items():
         at = next((row.axes[axis.name] for row in rows if row.axes.get(axis.name) is not None), None)
         if at is not None and at > 0:
-            counted = attempts_to_average(rows, are_perfect(rows, head))
-            solved = sum(row.succeeded for row in counted) / len(counted)
-            items.append(_Item(key, at, solved, len(counted), len(rows)))
+            averaged = attempts_to_average(rows, are_perfect(rows, headline))
+            solved = sum(row.succeeded for row in averaged) / len(averaged)
+            items.append(_Item(key, at, solved, len(averaged), len(rows)))
     return items
 
 
 def _search_limits(rows: Sequence[Row], axis: Axis) -> tuple[float, float] | None:
-    """Return the difficulties that searches could choose; None if searches did not choose all items."""
+    """Return the least and greatest difficulty that searches could choose; None unless they chose all items."""
     ranges = [search for row in rows if (search := row.search_range) is not None and search.axis == axis.name]
     if len(ranges) < len(rows):
         return None
@@ -269,54 +269,50 @@ def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
 
     Items are clustered as they were drawn. Left out are the episodes and axes that `axis_items` leaves out.
     """
-    all_tried = list(axis_items(all_rows))
-    by_number = {number: list(all_tried[number].horizons()) for number in _grid_order(all_tried)}
-    return [horizon for number in range(len(all_tried)) for horizon in by_number[number]]
+    all_items = list(axis_items(all_rows))
+    by_index = {index: list(all_items[index].horizons()) for index in _grid_order(all_items)}
+    return [horizon for index in range(len(all_items)) for horizon in by_index[index]]
 
 
 def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
     """Return the success rate along each axis, with its horizons and their comparison with the leader's."""
-    all_tried = list(axis_items(all_rows))
-    curves = {number: _success_curve(all_tried[number]) for number in _grid_order(all_tried)}
-    tasks = _ranked_tasks(all_tried)
-    adjusted = _adjusted_p_values(all_tried, [task.ranked for task in tasks])
-    leaders: dict[int, int] = {}
+    all_items = list(axis_items(all_rows))
+    curves = {index: _success_curve(all_items[index]) for index in _grid_order(all_items)}
+    tasks = _ranked_tasks(all_items)
+    p_adjusted = _adjusted_p_values(all_items, [task.ranked for task in tasks])
     for task in tasks:
-        leader = max(task.ranked, key=lambda number: curves[number].horizons[0].order)
-        leaders |= {number: leader for number in task.complete if number != leader}
-    return [
-        curves[number]
-        if number not in leaders
-        else replace(
-            curves[number],
-            leader=all_tried[leaders[number]].group,
-            ratio=horizon_ratio(all_tried[number].main_fit, all_tried[leaders[number]].main_fit, SHARES[0]),
-            p_adjusted=adjusted.get(frozenset((number, leaders[number]))),
-        )
-        for number in range(len(all_tried))
-    ]
+        leader = max(task.ranked, key=lambda index: curves[index].horizons[0].order)
+        for index in task.complete:
+            if index != leader:
+                curves[index] = replace(
+                    curves[index],
+                    leader=all_items[leader].group,
+                    ratio=horizon_ratio(all_items[index].main_fit, all_items[leader].main_fit, SHARES[0]),
+                    p_adjusted=p_adjusted.get(frozenset((index, leader))),
+                )
+    return [curves[index] for index in range(len(all_items))]
 
 
-def _grid_order(all_tried: Sequence[AxisItems]) -> Iterator[int]:
+def _grid_order(all_items: Sequence[AxisItems]) -> Iterator[int]:
     """Yield all indices, those that share a grid of curves after each other.
 
     A grid is large and takes long to compute. So before the indices of one range of difficulties are yielded, all of
     them are fitted under one alternative after the other.
     """
-    alike = group_by(range(len(all_tried)), lambda number: all_tried[number].difficulty_range)
-    for _, numbers in sorted(alike.items()):
-        for name in dict.fromkeys(name for number in numbers for name in all_tried[number].alternatives):
-            for number in numbers:
-                if name in all_tried[number].alternatives:
-                    all_tried[number].alternative_horizon(name)
-        yield from numbers
+    by_range = group_by(range(len(all_items)), lambda index: all_items[index].difficulty_range)
+    for _, indices in sorted(by_range.items()):
+        for name in dict.fromkeys(name for index in indices for name in all_items[index].alternatives):
+            for index in indices:
+                if name in all_items[index].alternatives:
+                    all_items[index].alternative_horizon(name)
+        yield from indices
 
 
 class _Task(NamedTuple):
     """Indices of the `AxisItems` whose horizons are compared at a task.
 
     Attributes:
-        complete: Those without lost attempts; the others have no rank.
+        complete: The indices of items without lost attempts; others have no rank.
         ranked: The models among these, or all of them if none is a model.
     """
 
@@ -324,39 +320,40 @@ class _Task(NamedTuple):
     ranked: list[int]
 
 
-def _ranked_tasks(all_tried: Sequence[AxisItems]) -> list[_Task]:
+def _ranked_tasks(all_items: Sequence[AxisItems]) -> list[_Task]:
     """Return, for each task, the indices of the `AxisItems` whose horizons are compared, on the first axis."""
 
-    def task_key(number: int) -> tuple[str, str, int, str]:
-        """Return the task, environment, version and axis of the series of attempts with an index."""
-        group = all_tried[number].group
-        return group.task, group.env, group.version, all_tried[number].axis.name
+    def task_key(index: int) -> tuple[str, str, int, str]:
+        """Return the task, environment, version and axis of the items with an index."""
+        group = all_items[index].group
+        return group.task, group.env, group.version, all_items[index].axis.name
 
-    complete = [number for number, tried in enumerate(all_tried) if tried.leads and not tried.lost]
+    complete = [index for index, items in enumerate(all_items) if items.leads and not items.lost]
     return [
-        _Task(numbers, [number for number in numbers if not all_tried[number].group.embedded] or numbers)
-        for numbers in group_by(complete, task_key).values()
+        _Task(indices, [index for index in indices if not all_items[index].group.embedded] or indices)
+        for indices in group_by(complete, task_key).values()
     ]
 
 
-def _adjusted_p_values(all_tried: Sequence[AxisItems], ranked: Iterable[Sequence[int]]) -> dict[frozenset[int], float]:
+def _adjusted_p_values(all_items: Sequence[AxisItems], ranked: Iterable[Sequence[int]]) -> dict[frozenset[int], float]:
     """Return the p value of each pair of horizons, adjusted for all pairs at all tasks.
 
     Adjusted only for the pairs with the leader, which the results choose, it would be too small.
     """
-    pairs = [pair for numbers in ranked for pair in combinations(numbers, 2)]
-    orders = [horizon_order(all_tried[one].main_fit, all_tried[other].main_fit, SHARES[0]) for one, other in pairs]
-    return dict(zip(map(frozenset, pairs), holm_adjusted([order.p for order in orders]), strict=True))
+    pairs = [pair for indices in ranked for pair in combinations(indices, 2)]
+    fits = ((all_items[first].main_fit, all_items[second].main_fit) for first, second in pairs)
+    p_values = [horizon_order(first, second, SHARES[0]).p for first, second in fits]
+    return dict(zip(map(frozenset, pairs), holm_adjusted(p_values), strict=True))
 
 
-def _success_curve(tried: AxisItems) -> SuccessCurve:
+def _success_curve(items: AxisItems) -> SuccessCurve:
     """Return the success rate along an axis, with its horizons but without a leader."""
     return SuccessCurve(
-        group=tried.group,
-        axis=tried.axis.name,
-        horizons=tuple(tried.horizons()),
-        bins=tuple(tried.bins()),
-        line=tuple(tried.curve_points()),
+        group=items.group,
+        axis=items.axis.name,
+        horizons=tuple(items.horizons()),
+        bins=tuple(items.bins()),
+        line=tuple(items.curve_points()),
     )
 
 

@@ -146,13 +146,15 @@ class _Costs(NamedTuple):
 
     def total_cost(self, items: int, replies: int) -> float:
         """Return the cost of playing so many items, with so many constant replies tried on half of them."""
-        half, tried = items // 2, 0
-        for before, after, count in zip((0, _FIRST, _SECOND), (_FIRST, _SECOND, half), _STAGES, strict=True):
-            tried += min(replies, count) * max(0, min(half, after) - before)
-        return items * self.players + (tried + items - half) * self.constant
+        half, n_tries = items // 2, 0
+        for begin, end, most_replies in zip((0, _FIRST, _SECOND), (_FIRST, _SECOND, half), _STAGES, strict=True):
+            n_tries += min(replies, most_replies) * max(0, min(half, end) - begin)
+        return items * self.players + (n_tries + items - half) * self.constant
 
 
 class _Measurement:
+    """The players' scores at the items of a source; each item is played once by each player."""
+
     def __init__(self, environment: AnyEnvironment, source: Source[Any], options: Options, attempts: int) -> None:
         self._environment, self._source, self._options = environment, source, dict(options)
         self._attempts = attempts if environment.scoring.best_of else 1
@@ -200,11 +202,10 @@ class _Measurement:
         silence = [self._cached_score(number, policy("null")) for number in numbers]
 
         def mean_score(values: Sequence[float | None], item_numbers: Sequence[int] = numbers) -> Reference | None:
-            return (
-                _reference_of_rounds(values, space)
-                if space
-                else mean_reference(values, [clusters[n] for n in item_numbers])
-            )
+            """Return the mean of a player's scores at some items, with the error of rounds or of clusters."""
+            if space:
+                return _reference_of_rounds(values, space)
+            return mean_reference(values, [clusters[number] for number in item_numbers])
 
         return ReferenceScores(
             silence=mean_score([worst if value is None else value for value in silence]),
@@ -233,11 +234,14 @@ class _Measurement:
             self._best_attempt_score(number, ConstantPolicy(replies[number % len(replies)] if replies else ""))
         spent.append((perf_counter(), self._turns))
         affordable = budget.items
-        for of, most in enumerate((budget.seconds, budget.turns)):
-            costs = _Costs((spent[1][of] - spent[0][of]) / len(pilot), (spent[3][of] - spent[2][of]) / len(pilot))
+        begin, after_players, before_constants, end = spent
+        for unit, most in enumerate((budget.seconds, budget.turns)):
+            costs = _Costs(
+                (after_players[unit] - begin[unit]) / len(pilot), (end[unit] - before_constants[unit]) / len(pilot)
+            )
             counts = range(len(pilot), budget.items + 1)
-            fitting = bisect_right(counts, most, key=lambda items, costs=costs: costs.total_cost(items, len(replies)))
-            affordable = min(affordable, max(len(pilot), len(pilot) + fitting - 1))
+            n_fitting = bisect_right(counts, most, key=lambda items, costs=costs: costs.total_cost(items, len(replies)))
+            affordable = min(affordable, max(len(pilot), len(pilot) + n_fitting - 1))
         return affordable
 
     def _attempt_records(self, item_number: int, player: Policy) -> list[EpisodeRecord]:
@@ -270,6 +274,7 @@ class _Measurement:
         return self._values[name, index]
 
     def _cached_item(self, item_number: int) -> Item[Any]:
+        """Return an item of the source; a small set begins again after its last item."""
         index = item_number % self._space if self._space else item_number
         if index not in self._items:
             self._items[index] = self._source.item(index)
@@ -329,10 +334,9 @@ def _legal_replies(episode: Episode[Any, Any, Any]) -> list[str]:
 
 
 def mean_reference(values: Sequence[float | None], clusters: Sequence[Hashable]) -> Reference | None:
-    """Return the mean of those values that are defined, with its clustered standard error.
+    """Return the mean of the values that are defined, with its clustered standard error.
 
-    Returns:
-        The mean; None without two clusters, which do not say how others would differ.
+    None with fewer than two clusters, which do not say how others would differ.
     """
     pairs = [(value, cluster) for value, cluster in zip(values, clusters, strict=True) if value is not None]
     if len({cluster for _, cluster in pairs}) < _FEWEST:
@@ -345,24 +349,26 @@ def mean_reference(values: Sequence[float | None], clusters: Sequence[Hashable])
 def _reference_of_rounds(values: Sequence[float | None], items: int) -> Reference | None:
     """Return the mean of several rounds over the same set of items; None where a value is not defined.
 
-    As no other items exist, its error is that of chance within items alone. A single round has none.
+    As no other items exist, its error is that of chance within items alone; 0 for a single round.
     """
     if not values or None in values:
         return None
     table = np.array(values, dtype=np.float64).reshape(-1, items)
-    rounds = len(table)
-    variance = float(table.var(axis=0, ddof=1).sum()) / (rounds * items**2) if rounds > 1 else 0.0
+    n_rounds = len(table)
+    variance = float(table.var(axis=0, ddof=1).sum()) / (n_rounds * items**2) if n_rounds > 1 else 0.0
     error = variance**0.5
     mean = float(table.mean())
-    return Reference(mean, error if error > _ROUNDING * max(1.0, abs(mean)) else 0.0, items * max(1, rounds - 1) + 1)
+    # Degrees of freedom, and one more, in place of a number of clusters.
+    n_clusters = items * max(1, n_rounds - 1) + 1
+    return Reference(mean, error if error > _ROUNDING * max(1.0, abs(mean)) else 0.0, n_clusters)
 
 
 def split_by_cluster(clusters: Sequence[Hashable]) -> tuple[list[int], list[int]]:
     """Return the numbers of the items of every second cluster, and those of the others."""
-    side: dict[Hashable, int] = {}
+    half_of_cluster: dict[Hashable, int] = {}
     halves: tuple[list[int], list[int]] = [], []
     for number, cluster in enumerate(clusters):
-        halves[side.setdefault(cluster, len(side) % 2)].append(number)
+        halves[half_of_cluster.setdefault(cluster, len(half_of_cluster) % 2)].append(number)
     return halves
 
 

@@ -45,11 +45,11 @@ _BUDGET = Budget(items=50, turns=50_000)
 
 
 class ReferenceLookup:
-    """Finds the floors and ceilings of items; what is measured of a setting or an item serves all players.
+    """Finds the floors and ceilings of items; what is measured for a setting or an item serves all players.
 
     Args:
-        plays_items: Whether items of which nothing is stored, and which cannot be drawn again, are played themselves.
-        measures: Whether others of their level are played where nothing is stored.
+        plays_items: Whether items without stored scores that cannot be drawn again are played themselves.
+        measures: Whether other items of the level are played where no scores are stored.
     """
 
     def __init__(self, *, plays_items: bool = True, measures: bool = True) -> None:
@@ -60,10 +60,10 @@ class ReferenceLookup:
     def scores(self, record: EpisodeRecord, group: RunKey) -> ReferenceScores | ReferenceBounds | None:
         """Return the reference scores of an episode's headline metric.
 
-        They are the first of these that there are: what the environment knows without playing (`reference_scores`);
-        what is stored of the level and the options; what independent items of the same level and options give, which
-        are played now; and, where such items cannot be drawn, as of a user's own maps, or the oracle is not the best
-        possible player at some of them, what the very item gives. No model takes part.
+        They are the first available of these: what the environment knows without playing (`reference_scores`); what is
+        stored for the level and the options; the scores at independent items of the same level and options, which are
+        played now; and, where such items cannot be drawn, as of a user's own maps, or the oracle is not the best
+        possible player at some of them, the scores at the very item. No model takes part.
 
         Args:
             record: The episode's record, confirmed by a new simulation.
@@ -111,7 +111,8 @@ class ReferenceLookup:
                     measure_reference_scores(environment, source, dict(record.options), _BUDGET, count)
                     for count in attempts
                 ]
-                best_random = {count: one.random for count, one in zip(attempts, scores, strict=True) if one.random}
+                pairs = zip(attempts, scores, strict=True)
+                best_random = {count: references.random for count, references in pairs if references.random}
                 self._of_settings[name] = replace(scores[0], best_random=best_random, origin="measured", name=name)
         return self._of_settings[name]
 
@@ -122,13 +123,13 @@ def with_reference_bounds(records: Iterable[EpisodeRecord], rows: Iterable[Row])
     With more than 5,000 items none of them is played, and rows of which nothing else is known are returned as they are.
     """
     pairs = list(zip(records, rows, strict=True))
-    few = len({(record.env, record.instance_hash) for record, _ in pairs}) <= MOST_ITEMS
-    anchoring, anchored_rows = ReferenceLookup(plays_items=few), list[Row]()
+    n_items = len({(record.env, record.instance_hash) for record, _ in pairs})
+    references, anchored_rows = ReferenceLookup(plays_items=n_items <= MOST_ITEMS), list[Row]()
     for record, row in pairs:
         anchors = None
-        if row.is_included and not row.error:
-            with suppress(WaybenchError), reraise_as_defect(record.env):  # as of a record that somebody has edited
-                anchors = anchoring.scores(record, row.group)
+        if row.is_included:
+            with suppress(WaybenchError), reraise_as_defect(record.env):  # a record may have been edited
+                anchors = references.scores(record, row.group)
         anchored_rows.append(replace(row, anchors=anchors))
     return anchored_rows
 
@@ -157,24 +158,21 @@ def _bounds_of_played_item(
     environment: Environment[Any, Any, Any], record: EpisodeRecord, name: str
 ) -> ReferenceBounds:
     """Return floor and ceiling of a record's item from playing it without a model."""
-    item, options = environment.item(record.instance), dict(record.options)
-    texts = evenly_spaced_values(
-        list(dict.fromkeys(replies_on_oracle_path(environment, item, options))), MOST_CONSTANTS
-    )
+    item, options, headline = environment.item(record.instance), dict(record.options), environment.scoring.metrics[0]
+    replies = list(dict.fromkeys(replies_on_oracle_path(environment, item, options)))
 
     def score(player: Policy, attempt: int = 1) -> float | None:
-        return environment.scoring.metrics[0].of(
-            play_to_end(environment, item, player, options, attempt=attempt).record()
-        )
+        """Return the headline metric of a player's attempt at the item."""
+        return headline.of(play_to_end(environment, item, player, options, attempt=attempt).record())
 
-    values = {text: score(ConstantPolicy(text)) for text in texts}
-    best = play_to_end(environment, item, policy("oracle"), options).record()
-    is_ceiling = environment.players.oracle_is_ceiling is None or environment.players.oracle_is_ceiling(best)
+    values = {text: score(ConstantPolicy(text)) for text in evenly_spaced_values(replies, MOST_CONSTANTS)}
+    oracle_record = play_to_end(environment, item, policy("oracle"), options).record()
+    is_ceiling = environment.players.oracle_is_ceiling is None or environment.players.oracle_is_ceiling(oracle_record)
     attempts = range(1, (LADDER_ATTEMPTS[-1] if environment.scoring.best_of else 1) + 1)
     return ReferenceBounds(
         nothing=score(policy("null")),
         constants={text: value for text, value in values.items() if value is not None},
-        ceiling=environment.scoring.metrics[0].of(best) if is_ceiling else None,
+        ceiling=headline.of(oracle_record) if is_ceiling else None,
         name=name,
         random=tuple(number for attempt in attempts if (number := score(policy("random"), attempt)) is not None),
         was_played=True,
@@ -184,7 +182,7 @@ def _bounds_of_played_item(
 def known_bounds(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> ReferenceBounds | None:
     """Return floor and ceiling of a record's item that its environment knows without playing; None if it does not.
 
-    They are those of whole episodes, so that nothing is known of an episode with a prefix.
+    They are for whole episodes, so none are known for an episode with a prefix.
     """
     reference_scores = None if PREFIX in record.options else environment.scoring.reference_scores
     scores = None if reference_scores is None else reference_scores(record)

@@ -10,7 +10,7 @@ from waybench.results.results._rows import Row, group_by, is_perfect
 
 REPEATED = "repeated"
 AFTER_PERFECT = "after a perfect attempt"
-NONE = "none"  # of the reasoning of earlier turns
+NONE = "none"  # of the reasoning of earlier turns was sent back
 
 
 def exclude(episode_rows: Iterable[Row]) -> list[Row]:
@@ -40,76 +40,79 @@ def exclude(episode_rows: Iterable[Row]) -> list[Row]:
         return group_by(valid, lambda number: key(all_rows[number])).values()
 
     def item_identity(row: Row) -> Hashable:
+        """Return the group and the item of a row, whatever its attempt and run."""
         return row.group, row.level, row.item, row.instance
 
     def exclude_rows(numbers: Iterable[int], reason: str) -> None:
         for number in numbers:
             all_rows[number] = replace(all_rows[number], exclusion_reason=reason)
 
-    for numbers in row_numbers_by(item_identity):
+    for numbers in row_numbers_by(item_identity):  # of several runs, one counts
         last = max((all_rows[number] for number in numbers), key=lambda row: (not row.error, runs[row.run]))
         exclude_rows((number for number in numbers if all_rows[number].run != last.run), REPEATED)
-    for numbers in row_numbers_by(lambda row: (item_identity(row), row.attempt)):
+    for numbers in row_numbers_by(lambda row: (item_identity(row), row.attempt)):  # of one attempt's episodes, too
         latest = max(numbers, key=lambda number: (not all_rows[number].error, number))
         exclude_rows((number for number in numbers if number != latest), REPEATED)
     for numbers in row_numbers_by(item_identity):
         scoring = registry.load(all_rows[numbers[0]].group.env).scoring
-        unguided = [all_rows[number] for number in numbers if scoring.best_of and not all_rows[number].guided]
-        headline = scoring.metrics[0]
-        perfect = [row.attempt for row in unguided if is_perfect(row.metrics[headline.name], headline)]
-        if perfect:
-            exclude_rows((number for number in numbers if all_rows[number].attempt > min(perfect)), AFTER_PERFECT)
+        if not scoring.best_of:
+            continue
+        unguided, headline = [all_rows[number] for number in numbers if not all_rows[number].guided], scoring.metrics[0]
+        perfect_attempts = [row.attempt for row in unguided if is_perfect(row.metrics[headline.name], headline)]
+        if perfect_attempts:
+            first = min(perfect_attempts)
+            exclude_rows((number for number in numbers if all_rows[number].attempt > first), AFTER_PERFECT)
     return all_rows
 
 
 def with_original_clusters(rows: Iterable[Row]) -> list[Row]:
     """Return rows with isomorphic items in the clusters of their originals, since they are not independent.
 
-    That is for clusters that are instances. The original of an item is that of the same name in the set of the same key
-    and source options, in the same environment or its twin. Where the rows have no original, forms of an item have the
-    cluster of the one with the lowest number.
+    Only clusters that are instances change. The original of an item has the same name, in the set of the same key and
+    source options, in the same environment or its twin. Where the rows have no original, forms of an item have the
+    cluster of the form with the lowest number.
     """
     all_rows = list(rows)
-    numbered = [(split_isomorphic_label(row.group.key), row) for row in all_rows]
-    if not any(number for (_, number), _ in numbered):
+    keys_and_numbers = [split_isomorphic_label(row.group.key) for row in all_rows]  # the number of originals is 0
+    if not any(number for _, number in keys_and_numbers):
         return all_rows
     originals: dict[Hashable, tuple[int, Cluster]] = {}
-    places = [_original_item_identity(row, key) for (key, _), row in numbered]
-    for place, ((_, number), row) in zip(places, numbered, strict=True):
+    identities = [_original_item_identity(row, key) for row, (key, _) in zip(all_rows, keys_and_numbers, strict=True)]
+    for row, identity, (_, number) in zip(all_rows, identities, keys_and_numbers, strict=True):
         if not row.cluster.key:
-            originals[place] = min(originals.get(place, (number, row.cluster)), (number, row.cluster))
+            originals[identity] = min(originals.get(identity, (number, row.cluster)), (number, row.cluster))
     return [
-        replace(row, cluster=originals[place][1]) if number and not row.cluster.key else row
-        for place, ((_, number), row) in zip(places, numbered, strict=True)
+        replace(row, cluster=originals[identity][1]) if number and not row.cluster.key else row
+        for row, identity, (_, number) in zip(all_rows, identities, keys_and_numbers, strict=True)
     ]
 
 
 def _original_item_identity(row: Row, original_key: str) -> Hashable:
-    """Return a key that an isomorphic item and its original share; `original_key` is that of the set."""
+    """Return a key that an isomorphic item and its original share; `original_key` is the key of the original set."""
     items, options = row.group.environment.items, dict(row.group.options)
-    drawn = tuple(repr(options.get(option.name)) for option in items.options)
-    return items.twin or row.group.env, drawn, original_key, row.level, row.item
+    item_options = tuple(repr(options.get(option.name)) for option in items.options)
+    return items.twin or row.group.env, item_options, original_key, row.level, row.item
 
 
 def with_reasoning_history(rows: Iterable[Row]) -> list[Row]:
-    """Return rows with the setting `reasoning_history` changed to what happened, where that is known.
+    """Return rows with the setting `reasoning_history` changed to what was sent back, where that is known.
 
-    A run without any reasoning of earlier turns is apart from runs that sent some back: a server that refuses it, or an
-    agent that leaves it out, makes another test of the same settings. Where a provider sent reasoning back in spite of
-    the setting "none", the setting was none.
+    A run without any reasoning of earlier turns is another group than runs that sent some back: a server that refuses
+    it, or an agent that leaves it out, makes another test of the same settings. Where a provider sent reasoning back in
+    spite of the setting "none", the setting is removed.
     """
     all_rows = list(rows)
     by_run = group_by((row for row in all_rows if row.reasoning_sent_back), lambda row: (row.group, row.run))
-    without = {run for run, rows_of_run in by_run.items() if {row.reasoning_sent_back for row in rows_of_run} == {NONE}}
-    groups_with = {group for group, _ in by_run.keys() - without}
+    runs_without = {run for run, run_rows in by_run.items() if {row.reasoning_sent_back for row in run_rows} == {NONE}}
+    groups_with_reasoning = {group for group, _ in by_run.keys() - runs_without}
 
     def corrected_group(row: Row) -> RunKey:
-        if row.group not in groups_with:
+        """Return the group of a row by what its run sent back."""
+        if row.group not in groups_with_reasoning:
             return row.group
-        if (row.group, row.run) in without:
+        if (row.group, row.run) in runs_without:
             return row.group.with_setting(REASONING_HISTORY, NONE)
-        asked_for = dict(row.group.options).get(REASONING_HISTORY)
-        is_known = asked_for == NONE and (row.group, row.run) in by_run
-        return row.group.without_option(REASONING_HISTORY) if is_known else row.group
+        is_overridden = dict(row.group.options).get(REASONING_HISTORY) == NONE and (row.group, row.run) in by_run
+        return row.group.without_option(REASONING_HISTORY) if is_overridden else row.group
 
-    return [replace(row, group=corrected_group(row)) for row in all_rows] if groups_with else all_rows
+    return [replace(row, group=corrected_group(row)) for row in all_rows] if groups_with_reasoning else all_rows
