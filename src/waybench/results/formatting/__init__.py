@@ -126,9 +126,9 @@ def lost_text(
     """Return how many attempts have results, and the mean's range: "n = 4 of 10; 40.0 to 100.0"; "" if all have.
 
     Args:
-        lost: The attempts that it lacks.
-        metric: The metric, whose means are written alike.
-        show: Value -> text, where the mean is written in another way.
+        lost: The attempts that the mean lacks.
+        metric: The metric, with whose decimals means are written.
+        show: Returns a value as text, where means are written in another way.
     """
     if lost is None:
         return ""
@@ -150,15 +150,15 @@ def change_text(value: float, metric: Metric | None = None) -> str:
 def known_ends(
     mean: IntervalEstimate | None, metric: Metric | None = None, *, bounds: Range | None = None, is_change: bool = False
 ) -> tuple[float, float] | None:
-    """Return the ends of an interval as printed; None without an interval, or if it tells nothing.
+    """Return the ends of an interval as printed; None without an interval, or if the interval tells nothing.
 
-    It says nothing where it comes from one cluster, or where it covers all values that are possible. Files of numbers
+    It tells nothing where it comes from one cluster, or where it covers all values that are possible. Files of numbers
     (JSON, CSV) have such ends all the same.
 
     Args:
         mean: The number with its interval.
-        metric: What it is a mean of; its bounds are the least and the greatest value.
-        bounds: These, where they are not those of the metric.
+        metric: The metric of the mean, with the least and the greatest value.
+        bounds: The least and the greatest value, where they are not those of the metric.
         is_change: Whether the number is a difference of two means.
     """
     if mean is None or mean.low is None or mean.high is None or mean.clusters == 1:
@@ -180,12 +180,12 @@ def too_few_values_text(mean: IntervalEstimate | None) -> str:
 
 
 class ItemCounts(NamedTuple):
-    """What a score comes from.
+    """The numbers of items and attempts behind a score.
 
     Attributes:
-        items: Number of its items; those that several tasks share are counted in each.
-        attempts: Number of attempts at them.
-        solved: Number of its solved items, where the score says no more than that; None elsewhere.
+        items: Number of its items; items that several tasks share are counted in each.
+        attempts: Number of attempts at the items.
+        solved: Number of its solved items, where the score is their share; None elsewhere.
     """
 
     items: int = 0
@@ -267,11 +267,12 @@ def p_text(p: float | None) -> str:
 
 
 def adjusted_p_text(p: float | None, adjusted: float | None, show: Callable[[float], str] = p_text) -> str:
-    """Return an adjusted p value; the unadjusted one, marked as such, for a test that left its family.
+    """Return an adjusted p value as text; the unadjusted one, marked as such, for a test that left its family.
 
     Args:
         p: The test's own p value; None without a test.
-        adjusted: The adjusted one; None where no result could have been significant, so that the test left its family.
+        adjusted: The adjusted p value; None where no result could have been significant, so that the test left its
+            family.
         show: Returns a p value as text.
     """
     if p is None:
