@@ -179,10 +179,7 @@ def _option_value_text(group: RunKey, names: Sequence[str]) -> str:
 
 
 def _played_contrasts(contrasts: Iterable[Contrast], option: str, values: Iterable[str]) -> Iterator[Contrast]:
-    """Yield the contrasts of an option for which both values were played.
-
-    A contrast without a demanding value stands for one with each other value.
-    """
+    """Yield an option's contrasts whose values were played; one without a demanding value is with each other value."""
     played = sorted(values, key=lambda text: (len(text), text))
     for contrast in contrasts:
         if contrast.option == option and contrast.base in played:
