@@ -10,6 +10,7 @@ from unittest.mock import patch
 import waybench
 from benchmarks._timing import Comparison, compare
 from waybench.core import Episode, Stream
+from waybench.envs.crafter import _world as engine
 
 STEPS = 1_000
 SEEDS = range(4)
@@ -19,13 +20,13 @@ def crafter() -> Iterator[Comparison]:
     """Make worlds and steps, and compare with the published package, and each layer with the one below it."""
     environment = waybench.load("crafter/survival")
     options = {"wording": "one_question", "steps": STEPS}
-    rules = environment.playing.play(environment.resolve_options(options)).game.rules
-    engine = import_module("waybench.envs.crafter._world")
+    game: Any = environment.playing.play(environment.resolve_options(options)).game
+    rules = game.rules
     actions = _actions()
-    start = engine.create(1)
+    start = engine.create_world(1)
 
     def bare() -> None:
-        _alive(start, actions, engine.advance)
+        _alive(start, actions, engine.advance_world)
 
     def whole() -> None:
         item = environment.source().item(0)
@@ -66,7 +67,7 @@ def crafter() -> Iterator[Comparison]:
     )
     yield compare(
         "crafter/survival: worlds made",
-        lambda: [engine.create(seed) for seed in SEEDS],
+        lambda: [engine.create_world(seed) for seed in SEEDS],
         lambda: [package.Env(seed=seed).reset() for seed in SEEDS],
         against="the package crafter, without numba",
         count=len(SEEDS),

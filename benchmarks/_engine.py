@@ -16,6 +16,7 @@ from benchmarks._timing import Comparison, compare
 from waybench.core import Episode, Item
 from waybench.evaluation._engine import freeze_existing_objects
 from waybench.evaluation._run_journals import RunJournals
+from waybench.evaluation._run_progress import RunProgress
 from waybench.evaluation._sample import to_sample
 from waybench.evaluation._scores import episode
 from waybench.evaluation._solver import play
@@ -90,7 +91,7 @@ def engine() -> Iterator[Comparison]:
         with tempfile.TemporaryDirectory() as folder:
             model, journals = _player(), RunJournals(Path(folder), {}, print)
             task = journals.create_task(played)
-            journals.open_journals([model])
+            journals.open_journals([model], RunProgress())
             run(task, model, folder)
             journals.close_journals()
             [journal] = Path(folder).glob("*.journal")

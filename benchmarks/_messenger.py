@@ -16,12 +16,12 @@ def messenger() -> Iterator[Comparison]:
     """Play given replies through the whole loop, and by the rules alone."""
     environment = waybench.load("messenger/roles")
     options = {"wording": "one_question"}
-    play = environment.playing.play(environment.resolve_options(options))
+    game: Any = environment.playing.play(environment.resolve_options(options)).game
     for stage, published in PUBLISHED.items():
         items: list[Item[Any]] = environment.source("bench", stage).head(GAMES * (10 if stage == 1 else 1))
         records = [play_to_end(environment, item, policy("random"), options).record() for item in items]
         replies = [[turn.reply for turn in record.turns] for record in records]
-        choices = [[play.game.decode(turn.action) for turn in record.turns] for record in records]
+        choices = [[game.decode(turn.action) for turn in record.turns] for record in records]
 
         def whole(items=items, replies=replies) -> None:  # type: ignore[no-untyped-def]
             for item, text in zip(items, replies, strict=True):
@@ -31,9 +31,9 @@ def messenger() -> Iterator[Comparison]:
 
         def rules(items=items, choices=choices) -> None:  # type: ignore[no-untyped-def]
             for item, chosen in zip(items, choices, strict=True):
-                world, rng = play.game.rules.begin(item.instance), Stream("bench", item.index)
+                world, rng = game.rules.begin(item.instance), Stream("bench", item.index)
                 for choice in chosen:
-                    world = play.game.rules.step(world, choice.action, rng).world
+                    world = game.rules.step(world, choice.action, rng).world
                     if world.fate:
                         break
 

@@ -31,7 +31,8 @@ def _items(name: str) -> tuple[list[Item[Any]], str]:
     except UsageError:  # not fetched
         return environment.source(level=level).head(CASES), "generated cases of EASY mode"
     decode, level_of, prove = environment.items.decode, environment.items.level_of, environment.items.prove
-    return CaseFile(path, "aqa-easy", decode, level_of, prove, common).head(CASES), f"the first {CASES} EASY cases"
+    cases = CaseFile(path, "aqa-easy", (environment.id,), decode, level_of, prove, common)
+    return cases.head(CASES), f"the first {CASES} EASY cases"
 
 
 def search() -> Iterator[Comparison]:

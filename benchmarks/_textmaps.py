@@ -112,7 +112,8 @@ def _rounds(count: int) -> int:
 
 def _against_networkx(place_map: PlaceMap) -> Comparison:
     graph = nx.MultiDiGraph()
-    graph.add_edges_from((edge.source, edge.target, number) for number, edge in enumerate(place_map.edges))
+    for number, edge in enumerate(place_map.edges):
+        graph.add_edge(edge.source, edge.target, number)
     counts, names = Paths(place_map).count_paths().pairs, place_map.places
     pairs = [(names[i], names[j]) for i, j in zip(*counts.nonzero(), strict=True)]
 
@@ -224,7 +225,8 @@ def peak_of_this() -> int:
     status = Path("/proc/self/status")
     if status.exists():
         # Unlike getrusage, it does not begin with the size of the process that started this one.
-        return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status.read_text(encoding="utf-8"))[1])
+        (kibibytes,) = re.findall(r"VmHWM:\s+(\d+)", status.read_text(encoding="utf-8"))
+        return 1024 * int(kibibytes)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 

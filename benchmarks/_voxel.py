@@ -108,7 +108,8 @@ def _chunks() -> Comparison:
         for number in range(CHUNKS):
             for column in range(SIDE * SIDE):
                 x, z = number * 3 * SIDE + column % SIDE, number * SIDE + column // SIDE
-                ground_height(7, x, z), biome_number(7, x, z)
+                ground_height(7, x, z)
+                biome_number(7, x, z)
 
     return compare(
         "voxel/find: chunks of 16 by 16 by 128 blocks (200 a second are wanted)",

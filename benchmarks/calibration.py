@@ -121,7 +121,7 @@ def _known_tokens() -> dict[int, float]:
     sources = {level: ALICIA.source(level=level, protocol="sound") for level in (5, 9, 15, 25, 41, 69, 101)}
     assert ALICIA.difficulty.axes
     return {
-        int(stratum.at): stratum.tokens.cost(None)
+        int(stratum.difficulty): stratum.tokens.cost(None)
         for stratum in strata_of_levels(ALICIA, options, ALICIA.difficulty.axes[0], sources, None)
     }
 

@@ -13,6 +13,7 @@ from typing import Any
 import waybench
 from benchmarks._timing import Comparison, compare
 from waybench.core import Episode
+from waybench.envs.crafter import _world as engine
 
 COUNT, STEPS = 200, 2_000
 OPTIONS = {"wording": "one_question"}
@@ -184,15 +185,14 @@ def gymnasium() -> Iterator[Comparison]:
 def crafter() -> Iterator[Comparison]:
     """Make steps and worlds; here the package compiles its noise with numba."""
     package = import_module("crafter")
-    engine = import_module("waybench.envs.crafter._world")
-    env, start = package.Env(seed=1, length=None), engine.create(1)
+    env, start = package.Env(seed=1, length=None), engine.create_world(1)
     env.reset()
     actions = [number * 7 % 17 for number in range(500)]
 
     def steps() -> None:
         world = start
         for action in actions:
-            world = engine.advance(world, action)
+            world = engine.advance_world(world, action)
 
     yield compare(
         "Crafter: steps",
@@ -205,7 +205,7 @@ def crafter() -> Iterator[Comparison]:
     )
     yield compare(
         "Crafter: worlds",
-        lambda: [engine.create(seed) for seed in range(10)],
+        lambda: [engine.create_world(seed) for seed in range(10)],
         lambda: [package.Env(seed=seed).reset() for seed in range(10)],
         against=f"{_named('crafter')}, with numba",
         count=10,

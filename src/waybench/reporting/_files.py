@@ -216,7 +216,8 @@ def make_templates(title: str) -> Templates:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    values, filters = cast(dict[str, Any], environment.globals), cast(dict[str, Any], environment.filters)
+    untyped: Any = environment  # jinja2 gives its globals and filters no types
+    values, filters = untyped.globals, untyped.filters
     values |= {"site": one_line(title, 80), "version": __version__, "confidence": f"{100 * CONFIDENCE:.0f}"}
     for function in (
         count_text,

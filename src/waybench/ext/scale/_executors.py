@@ -291,14 +291,14 @@ class OrderedResults:
         self._engine = engine
 
     @contextmanager
-    def each(self, function: Callable[[J], R], jobs: Sequence[J]) -> Generator[Iterator[R], None, None]:
-        """Give an iterator of the results of a function for each job; see `waybench.core.Workers`."""
-        results = self._engine.map(partial(_pickled_result, function, __version__), jobs)
+    def each(self, function: Callable[[J], R], parts: Sequence[J]) -> Generator[Iterator[R], None, None]:
+        """Give an iterator of the results of a function for each part; see `waybench.core.Workers`."""
+        results = self._engine.map(partial(_pickled_result, function, __version__), parts)
         try:
             yield _results_in_order(results)
         finally:
             if isinstance(results, Generator):
-                results.close()  # jobs that have not begun are not run
+                results.close()  # parts that have not begun are not run
 
 
 def _results_in_order(numbered_results: Iterator[tuple[int, bytes]]) -> Iterator[Any]:
