@@ -175,7 +175,7 @@ def _cost_rows(task: TaskEntry) -> Rows:
     items_by_level: dict[tuple[str, int], list[TaskItem]] = {}  # (environment's id, level) -> items
     episode_counts = Counter[tuple[str, int]]()
     args, parts = resolve_key(task.resolve({})), task.parts
-    if task.climb is not None:  # only its first level is played for certain
+    if task.climb is not None:  # it goes up level by level, one part each: only its first level is played for certain
         args |= {"level": task.climb.levels(args)[0], "limit": args["limit"] or task.climb.items}
         parts = parts[:1]
     try:
@@ -186,9 +186,9 @@ def _cost_rows(task: TaskEntry) -> Rows:
     except WaybenchError:  # such as a data set that is not here
         return ()
     shown_levels = list(items_by_level.items())[:_SHOWN]
-    has_several_environments = len({env for (env, _), _ in shown_levels}) > 1
+    has_several_environments = len({env_id for (env_id, _), _ in shown_levels}) > 1
     rows: list[tuple[str, str]] = []
-    for (env, level), level_items in shown_levels:
+    for (env_id, level), level_items in shown_levels:
         sampled, environment = evenly_spaced_values(level_items, _SAMPLED_ITEMS), level_items[0].environment
         episodes = [Episode[Any, Any, Any](environment, item.item, item.options) for item in sampled]
         prompt_letters = [sum(len(message.text) for message in episode.messages) for episode in episodes]
@@ -197,7 +197,7 @@ def _cost_rows(task: TaskEntry) -> Rows:
         climbs = " and on, while the model solves some" if task.climb is not None else ""
         fewest_turns = f"{turns[0]:,} to " if len(turns) > 1 else ""
         text = (
-            f"{plural(episode_counts[env, level], 'episode')} at {environment.presentation.level} {level}{climbs}, "
+            f"{plural(episode_counts[env_id, level], 'episode')} at {environment.presentation.level} {level}{climbs}, "
             f"each of at most {fewest_turns}{plural(turns[-1], 'request')}, "
             f"a first prompt of about {short_count(round(mean(prompt_tokens)))} tokens"
         )
@@ -205,7 +205,7 @@ def _cost_rows(task: TaskEntry) -> Rows:
         bounds = {_score_bounds_text(environment, item) for item in item_by_options.values()}
         # Bounds that differ between options belong to no level as a whole.
         rows.append(
-            (env if has_several_environments else "cost", f"{text}; {bounds.pop()}" if len(bounds) == 1 else text)
+            (env_id if has_several_environments else "cost", f"{text}; {bounds.pop()}" if len(bounds) == 1 else text)
         )
     n_more = len(items_by_level) - len(shown_levels)
     more_levels = f"{plural(n_more, 'more level')}; " if n_more else ""

@@ -221,7 +221,10 @@ class ValueReader:
         return value
 
     def _scalar_of_token(self, kind: str, token: str) -> Any:
-        """Return the value of a token that is no bracket: a text, number or word; None for a placeholder."""
+        """Return the value of a token that is no bracket: a text, number or word; None for a placeholder.
+
+        It also notes whether the token is a placeholder, or NaN or Infinity.
+        """
         if kind == "text":
             return self._unquote(token)
         if kind == "number":

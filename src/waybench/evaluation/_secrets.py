@@ -79,7 +79,10 @@ class Secrets:
         return output if all_fields == fields else ModelOutput.model_validate(all_fields)
 
     def _hide_part(self, name: str, part: Any) -> Any:
-        """Return a field of a message in which all secrets are replaced, except in names that Inspect reads."""
+        """Return a field of a message in which all secrets are replaced, except in names that Inspect reads.
+
+        The arguments of a tool call are the model's own, so secrets are replaced under all of their names.
+        """
         if name in ("role", "source", "type"):
             return part
         if is_object(part) and name != "arguments":
@@ -104,7 +107,10 @@ class Secrets:
 
 
 def seal_secrets(model: Model, base_url: str | None, args: Mapping[str, Json]) -> Model:
-    """Remove a model's secrets from its settings in logs and from its outputs, and return it; requests keep them."""
+    """Remove a model's secrets from its settings in logs and from its outputs, and return the same model.
+
+    What is sent to the provider keeps the secrets; the copy of a request that is logged does not.
+    """
     sealed_model: Any = model
     if base_url is not None:
         sealed_model._explicit_base_url = redact_address(base_url)

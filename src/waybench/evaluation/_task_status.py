@@ -131,7 +131,11 @@ def time_left_text(seconds: float, is_upper_bound: bool) -> str:
 
 
 def run_seconds_left(statuses: Iterable[TaskStatus]) -> tuple[float | None, bool]:
-    """Return the seconds until the last task is finished (None if not known), and whether they are an upper bound."""
+    """Return the seconds until the last task is finished, and whether they are an upper bound.
+
+    They are None if not known for some unfinished task, or if all are finished. Tasks run side by side, so the longest
+    estimate counts.
+    """
     going = [status for status in statuses if status.state != "finished"]
     estimates = [status.seconds_left for status in going if status.seconds_left is not None]
     if not going or len(estimates) < len(going):

@@ -103,6 +103,7 @@ class _LineBatches(Sequence[tuple[str, list[_LineArguments]]]):
         return -(-len(self._jobs) // _BATCH_SIZE)  # rounded up
 
     def __getitem__(self, number: Any, /) -> Any:
+        """Return a batch: its name, and of each line the arguments of `RecordChecker.check_line`."""
         return self._name, [
             (line, self._spool.get((run, line)), self._runs[run], against_oracle)
             for (run, line), against_oracle in self._jobs[number * _BATCH_SIZE : (number + 1) * _BATCH_SIZE]

@@ -152,8 +152,8 @@ class Breach(NamedTuple):
     def cause(self) -> tuple[str, str]:
         """The cause of the breach, which is equal for breaches with the same cause.
 
-        It is (line, type of exception) if the environment's code raised an exception; otherwise (check, line), or
-        (check, problem) if no line is known.
+        It is (line, type of exception) if an exception was raised: the line of the environment's code, or the last line
+        if none of its code is in the traceback. Otherwise it is (check, line), or (check, problem) without a line.
         """
         raised = _environment_error(self.error)
         if raised is None:

@@ -101,7 +101,7 @@ def _require_sendable_messages(episode: AnyEpisode, label: object) -> None:
 
 
 def _require_no_surrogates(text: str, label: object) -> None:
-    """Require that a text can be sent as UTF-8."""
+    """Require that a text, which may quote a reply, can be sent as UTF-8; `label` begins the error message."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -134,8 +134,8 @@ class Walk(NamedTuple):
         return self.condition.parts and self.part <= len(story_parts(self.world))
 
     def open_exits_of(self, place: int) -> list[str]:
-        """Return the directions of the exits of a place, without one found closed."""
-        return [direction for direction, number in self.plan.exits[place].items() if number != self.closed]
+        """Return the directions of the exits of a place, without the passage that was found closed, if any."""
+        return [direction for direction, passage in self.plan.exits[place].items() if passage != self.closed]
 
 
 @lru_cache(maxsize=256)

@@ -38,11 +38,12 @@ _EDGE = "You face the edge of the map."
 def observation_text(world: CrafterWorld, *, published: bool) -> str:
     """Return the description of a world.
 
-    If `published`, with the program's mistakes: near the western and northern edge, and where the edge is faced, the
-    text is an error message, and sleep or death is reported right after the action.
+    If `published`, the text has the mistakes of the published program: near the western and northern edge of the
+    world, and where the player faces the edge, it is an error message, and sleep or death is reported right after the
+    action.
     """
     body, player, nearest = player_numbers(world), being_numbers(world)[0], nearest_in_view(world)
-    faced_kind = nearest[0][0]
+    faced_kind = nearest[0][0]  # below 0 beyond the edge of the world
     if published and (player[ids.X] < ids.ACROSS or player[ids.Y] < ids.DOWN or faced_kind < 0):
         return OUTSIDE
     front = _EDGE if faced_kind < 0 else f"You face {ids.NAMES[faced_kind]} at your front."

@@ -239,6 +239,7 @@ def _event_value(record: EpisodeRecord, name: str) -> float | None:
 def _is_path(record: EpisodeRecord) -> float | None:
     """Return 1 or 0: whether the answer to a path question is a path between the two nodes; otherwise None."""
     is_path_question = cast("dict[str, Json]", record.instance)["question"] == "path"
+    # Only of an answer that is a path is the number of moves beyond the shortest path recorded.
     return float(_event_value(record, "excess") is not None) if is_path_question else None
 
 

@@ -152,7 +152,10 @@ def _rod_positions(disk_count: int) -> tuple[list[float], float]:
 
 
 def _frame_shapes(frame: RodsFrame, disk_count: int) -> Iterator[str]:
-    """Yield the shapes of a frame: rods, title, disks and, if there is one, the move that was not allowed."""
+    """Yield the shapes of a frame: rods, title, disks and, if there is one, the move that was not allowed.
+
+    The disk that was just moved has a dark edge.
+    """
     middles, floor = _rod_positions(disk_count)
     posts = (f"M{middle:g} 1.6V{floor:g}" for middle in middles)
     yield path("hanoi-rod", "#888", 0.25, [f"M0 {floor:g}h{3 * _rod_width(disk_count)}", *posts])
@@ -169,10 +172,10 @@ def _frame_shapes(frame: RodsFrame, disk_count: int) -> Iterator[str]:
 
 
 def draw_picture(picture: Picture) -> str:
-    """Draw the rods now and, below, the goal, with numbers of disks and names of rods."""
+    """Draw the rods now and, below, the goal, with numbers of disks and names of rods; a disk is 1 high."""
     state: AgentState[Towers, Puzzle] = picture.state
     disk_count, margin = state.instance.level, 0.5
-    frame_height = disk_count + 4.5
+    frame_height = disk_count + 4.5  # room for the title above and the names below
     middles, floor = _rod_positions(disk_count)
     white_edge = 'font-weight="bold" stroke="#fff" stroke-width="0.15" paint-order="stroke"'
     names = [(middle, floor + 1.4, name) for middle, name in zip(middles, ROD_NAMES, strict=True)]

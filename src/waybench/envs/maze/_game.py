@@ -294,6 +294,7 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
         plan: list[Movement] = []
         for entry in action if is_array(action) else [action]:
             match entry:
+                # True is an integer, too.
                 case [str(direction), int(cells)] if direction in DIRECTIONS and cells >= 1 and cells is not True:
                     plan.append(Movement(direction, cells))
                 case _:  # pyright: ignore[reportUnknownVariableType]

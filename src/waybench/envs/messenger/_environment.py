@@ -178,7 +178,11 @@ def published_setting_name(record: EpisodeRecord) -> str | None:
 
 
 def last_reward(record: EpisodeRecord) -> float:
-    """Return the reward of the last step, which is 0 for a lost step: silence does not keep the 0.5 for the message."""
+    """Return the reward of the last step.
+
+    A step without a readable action has the reward 0, so a player that takes the message (0.5) and then says nothing
+    does not end with 0.5.
+    """
     turns = action_turns(record)
     return turns[-1].reward if turns else 0.0
 

@@ -80,7 +80,7 @@ def capability_degrees(setting: str) -> Mapping[str, int]:
 
 
 def capability_weights(capability: str, formula: str, settings: Iterable[str]) -> dict[str, int]:
-    """Return the weights of settings in a capability, without settings of weight 0."""
+    """Return the weights of settings in a capability (degree minus `Formula.less`), without settings of weight 0."""
     weights = {setting: capability_degrees(setting)[capability] - FORMULAS[formula].less for setting in settings}
     return {setting: weight for setting, weight in weights.items() if weight}
 

@@ -304,15 +304,18 @@ class MinigameRules(OneAnswerGame[Minigame, str]):
         return instance.actions
 
     def judge(self, instance: Minigame, answer: str) -> Judgement:
-        """Compare an action with the walkthrough's; the events say where it leads on the map."""
+        """Compare an action with the walkthrough's; the events say where it leads on the map.
+
+        The outcome counts only if the answer is wrong.
+        """
         targets = {edge.target for edge in outgoing_moves(instance) if edge.action == answer}
         events: dict[str, Json] = {
             "moving": bool(targets),
             "arrives": instance.move.target in targets,
             "visited": bool(targets & set(instance.places)) if targets else None,
         }
-        outcome = Outcome.UNPRODUCTIVE if answer in instance.actions else Outcome.ILLEGAL
-        return Judgement(float(answer == instance.move.action), events, outcome)
+        outcome_if_wrong = Outcome.UNPRODUCTIVE if answer in instance.actions else Outcome.ILLEGAL
+        return Judgement(float(answer == instance.move.action), events, outcome_if_wrong)
 
     def encode(self, action: str) -> Json:
         return action

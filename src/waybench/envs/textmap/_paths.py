@@ -295,6 +295,8 @@ class _Search:
     def find_next_block(self) -> int:
         """Find paths up to the end or until the block is full; return the number of paths in the block.
 
+        They are then in `ranks`, `pairs` and `lengths`.
+
         Raises a UsageError if there are more paths than the budget.
         """
         path_count: int = _compiled_enumeration()(

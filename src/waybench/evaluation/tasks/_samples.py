@@ -119,11 +119,11 @@ def _ladder_of_part(entry: TaskEntry, part: TaskPart, args: Mapping[str, Any]) -
 def _file_items_by_level(
     environment: Environment[Any, Any, Any], args: Mapping[str, Any]
 ) -> dict[int, list[Item[Any]]]:
-    """Return the items of a file by level, at most `limit` of each level."""
+    """Return the items of the file that `args` name by level, at most `limit` of each level."""
     defaults = {name: option.default for name, option in environment_parameters(environment).items()}
     _, source = open_source(environment, {**defaults, **args, "limit": None})
     items_by_level: dict[int, list[Item[Any]]] = {}
-    n_items = source.space or 0  # of a file it is always known
+    n_items = source.space or 0  # of a file the number of items is always known
     for item in source.head(n_items):
         items_by_level.setdefault(item.level, []).append(item)
     return {level: items[: args["limit"]] for level, items in items_by_level.items()}

@@ -197,7 +197,7 @@ def _stream_id(entry: TaskEntry, args: Mapping[str, Any], over: str, items: Sequ
 
 
 def _require_bounded_item_score(task_item: TaskItem) -> None:
-    """Refuse an item whose environment gives it no score from 0 to 1 of its own."""
+    """Refuse an item without a bounded score of its own: also the best of several attempts, or play with a teacher."""
     environment, options, item, attempts, _ = task_item
     metric = environment.scoring.metrics[0]
     record = Episode(environment, item, options).record()

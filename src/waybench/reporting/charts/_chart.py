@@ -394,7 +394,7 @@ def panels_spec(plot: Plot, grid: Grid) -> Spec:
 
 
 def _first_points_by_rank(points: Sequence[Point]) -> list[Point]:
-    """Return the first point of each line, models in the order of their ranks before reference players."""
+    """Return the first point of each line, models before reference players; lines are numbered by rank."""
     first: dict[int, Point] = {}
     for point in points:
         first.setdefault(point.line, point)

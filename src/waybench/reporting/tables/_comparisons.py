@@ -339,6 +339,14 @@ def published_tables(
     """Return a table for each published setting of an environment in which something was run.
 
     Published numbers are only shown: they are in no estimate, comparison or chart, and their cells have no shade.
+
+    Args:
+        env: The environment's id.
+        estimates: The estimates of single levels.
+        totals: The estimates over all levels.
+        papers: The papers with their tables.
+        pages: The page of each group's results.
+        spreads: SETS -> the spreads over several sets of items; ATTEMPTS -> those over several attempts.
     """
     tables = [(paper, table) for paper in papers for table in paper.tables]
     matches = (

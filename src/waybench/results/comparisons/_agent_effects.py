@@ -144,7 +144,7 @@ class AgentEffect(Effect):
         return _gain_per_unit(self.gain, self.tokens, _MILLION)
 
     def spent_texts(self, *, in_dollars: bool) -> SpentTexts:
-        """Return the mean cost of an attempt in dollars or in tokens, as texts; "" if not known."""
+        """Return the mean cost of an attempt with and without the agent, as texts in dollars or tokens, or ""."""
         spent = self.costs if in_dollars else self.tokens
         if spent is None:
             return SpentTexts("", "")
@@ -175,7 +175,10 @@ def agent_effects(all_rows: Iterable[Row]) -> list[AgentEffect]:
 
 
 def _agent_effect(group: RunKey, bare: RunKey, by_group: Mapping[RunKey, Sequence[Row]]) -> AgentEffect | None:
-    """Compare a group with an agent to the bare model's; None without common items."""
+    """Compare a group with an agent to the bare model's; None without common items.
+
+    None, too, for a share of several things, such as steps: an item has no such score.
+    """
     metric = with_observed_bounds(group.environment.scoring.metrics[0], (*by_group[group], *by_group[bare]))
     if metric.per is not None:
         return None

@@ -399,11 +399,11 @@ class Effect:
         return column_json(self.kind.columns, self)
 
 
-def metric_and_item_columns(items: str, text: Callable[[Any], str] | None = None) -> tuple[Column[Any], ...]:
-    """Return the columns of the metric and of the number of items; `items` describes the latter."""
+def metric_and_item_columns(items_doc: str, text: Callable[[Any], str] | None = None) -> tuple[Column[Any], ...]:
+    """Return the columns of the metric and of the number of items, described by `items_doc` and shown by `text`."""
     return (
         Column("metric", str, "The metric.", "comparison.metric.name"),
-        Column("items", int, items, "comparison.items", schema={"minimum": 1}, heading="{Items}", text=text),
+        Column("items", int, items_doc, "comparison.items", schema={"minimum": 1}, heading="{Items}", text=text),
     )
 
 

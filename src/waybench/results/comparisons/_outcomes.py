@@ -104,11 +104,12 @@ class Outcome:
         return max(1.0, n_needed / n_now) if n_now > 1 else None
 
     def _option_for_more_items(self, pair: Comparison) -> tuple[str, int] | None:
-        """Return the option of `waybench run` that gives a task enough items, and its value.
+        """Return the option of `waybench run` that gives a task enough items, and its value, which is for each level.
 
-        Where items share maps or the like, more of these are needed: more items of the same ones tell little.
+        The option ends where its value follows. Where several items share a map, more maps are needed: more items of
+        the same maps tell little.
         """
-        growth, group = self._growth(pair), pair.first.group
+        growth, group = self._growth(pair), pair.first.group  # how many times as many items are needed
         if growth is None:
             return None
         levels = len({key.level for key in pair.keys})

@@ -433,8 +433,8 @@ def _value_json(value: Any) -> Json:
 def column_schema(doc: str, columns: Iterable[Column[Any]]) -> dict[str, Any]:
     """Return the JSON Schema of records with some columns (`column_json`), all of whose keys are required.
 
-    `IntervalEstimate` and `RunKey` are the definitions "mean" and "group" of the whole schema. `doc` describes a
-    record.
+    Values of type IntervalEstimate and RunKey refer to the definitions "mean" and "group", which the enclosing schema
+    has. `doc` describes a record.
     """
     properties = {key: _value_schema(column) for key, column in _json_columns(columns).items()}
     return {"description": doc, "type": "object", "properties": properties, "required": list(properties)}

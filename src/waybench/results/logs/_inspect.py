@@ -68,7 +68,7 @@ def logs_by_run(
         directories: Folders with logs, in any depth, and logs (`*.eval`).
         on_problem: Is called with each file that cannot be read, with the reason.
         simple: Whether the caller needs only the parts of headers and summaries from which our episodes are read.
-            Inspect is not imported then, as long as each log is finished and has nothing else.
+            Finished logs without other parts are then read without importing Inspect.
 
     Raises:
         UsageError: If a directory does not exist.
@@ -85,7 +85,7 @@ def logs_by_run(
 def newest_samples(logs: Sequence[Log]) -> Iterator[tuple[Log, list[Seen]]]:
     """Yield the logs of a run, the oldest first, each with the samples to read from it.
 
-    Each sample is taken from the newest log in which it is clean, or else from the newest that has it.
+    Each sample is taken from the newest log in which it is clean (see `Seen`), or else from the newest that has it.
     """
     best: dict[tuple[Any, int], tuple[bool, int]] = {}  # whether the sample is clean, and the log's number
     for number, log in enumerate(logs):

@@ -165,7 +165,8 @@ class _Measurement:
         self._items: dict[int, Item[Any]] = {}
         self._values: dict[tuple[str, int], float | None] = {}
         self._turns = 0
-        self._space = source.space  # where the first items are all that there are
+        # The number of all items, if the source has at most `MOST_ITEMS` and no two are the same; otherwise None.
+        self._space = source.space
         if self._space is not None and self._space > MOST_ITEMS:
             self._space = None
         if self._space is not None:

@@ -228,7 +228,7 @@ def clustered_mean(
     return Cell.from_values(values, clusters, low, high, sizes).mean(confidence, fewest)
 
 
-def variance_with_unseen(variance: float, share: float, at_bounds: float, sizes: NDArray[np.float64]) -> float:
+def variance_with_unseen(variance: float, mean: float, share_at_bounds: float, sizes: NDArray[np.float64]) -> float:
     """Return a variance of a mean of values from 0 to 1, raised for rare values at a bound.
 
     Nine mazes with full marks and one with 95 % say hardly more of the mazes that fail than ten with full marks do. So
@@ -237,12 +237,12 @@ def variance_with_unseen(variance: float, share: float, at_bounds: float, sizes:
 
     Args:
         variance: The variance.
-        share: The mean.
-        at_bounds: The share of the values that are at a bound, from 0 to 1.
-        sizes: The size of each.
+        mean: The mean.
+        share_at_bounds: The share of the values that are at a bound, from 0 to 1.
+        sizes: The weight of each value, such as the number of items of a cluster.
     """
-    added = at_bounds / 2 * (share**2 + (1 - share) ** 2) / len(sizes) ** 2
-    most = share * (1 - share) * float(np.square(sizes / sizes.sum()).sum())
+    added = share_at_bounds / 2 * (mean**2 + (1 - mean) ** 2) / len(sizes) ** 2
+    most = mean * (1 - mean) * float(np.square(sizes / sizes.sum()).sum())
     return max(variance, min(variance + added, most))
 
 

@@ -144,7 +144,10 @@ def _finite_points(fit: Fit, points: Array) -> Array:
 
 
 def _point_limits(fit: Fit, points: Array) -> tuple[Array, Array]:
-    """Return the least and the greatest horizons that each point may stand for, given what was tried."""
+    """Return the least and the greatest horizons that each point may stand for, given the lengths that were tried.
+
+    Beyond these nothing was measured: a point there stands for any horizon from the nearest of them to infinity.
+    """
     tried = fit.curves.shape.to_scale(fit.trials_done.at)
     has_failure, has_success = _has_failure_and_success(fit)
     low = np.where(points < tried[0], -np.inf, np.minimum(points, tried[-1]))

@@ -142,7 +142,10 @@ class Beliefs:
 
 @lru_cache(maxsize=32)
 def beliefs(size: int, entrance: int, side: str, window: int) -> Beliefs:
-    """Return the beliefs over all mazes of a dimension (at most `LARGEST_EXACT`), an entrance and an exit side."""
+    """Return the beliefs over all mazes of a dimension `size` (at most `LARGEST_EXACT`), an entrance and an exit side.
+
+    `window` is the side of the square that the player sees, in cells.
+    """
     return Beliefs(possible_mazes(size, entrance, side), window)
 
 
