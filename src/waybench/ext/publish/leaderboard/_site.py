@@ -377,8 +377,7 @@ def write_leaderboard(
             contents[f"verdicts/{verdict_file_stem(entry)}.html"] = _entry_verdict_page(entry, parts)
             contents[f"verdicts/{verdict_file_stem(entry)}.json"] = json.dumps(entry.verdict.to_json(), indent=1) + "\n"
     sections = front_page_sections(settings, entries, refused, parts)
-    if committed:
-        sections.append(_commitments_section(committed))
+    sections += [_commitments_section(committed)] if committed else []
     return WrittenBoard(write_board(out, settings.title, settings.about or _ABOUT, sections, contents), skipped)
 
 
