@@ -16,6 +16,7 @@ from waybench.core import Usage, play_to_end, policy
 from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._place_map import PlaceMap
 from waybench.reporting import write_report
+from waybench.reporting._replays import Replays
 from waybench.results import LoggedEpisode, overall, rows
 from waybench.results.comparisons import item_scores
 from waybench.results.comparisons._models import compare_all_pairs, compare_sides
@@ -280,7 +281,7 @@ def test_pages_of_a_thousand_questions_stay_small(tmp_path: Path) -> None:
     episodes = answered(lambda question: "oracle" if easy(question) else "random", maps)
     assert len(episodes) == 1008
     assert len(episodes[0].record.opening[0].text) > 20_000
-    write_report(episodes, tmp_path)
+    write_report(episodes, tmp_path, replays=Replays(everything=True))
     (path,) = (tmp_path / "results").iterdir()
     assert path.stat().st_size < 2_000_000
     sizes = [path.stat().st_size for path in (tmp_path / "replays").iterdir()]

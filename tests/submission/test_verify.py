@@ -87,7 +87,7 @@ def test_the_verdict_does_not_depend_on_who_simulates_the_records(
     submission: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Findings of copies of this process come in the order of the records, and their rows are measured alike."""
-    monkeypatch.setattr(_workers, "_FORBIDDEN", [])  # another test of this process may have drawn a chart
+    monkeypatch.setattr(_workers, "_FORKING_FORBIDDEN", [])  # another test of this process may have drawn a chart
     manifest, records = read(submission)
     first, second, *_ = manifest["runs"]
     del records[first["file"]][1]

@@ -88,7 +88,9 @@ class SiteFolder:
 
     def write(self, name: str, content: str | bytes) -> None:
         """Write a file in one piece, so that readers see the old or the new one whole; raise UsageError on failure."""
-        data = content.encode() if isinstance(content, str) else content
+        self._write_bytes(name, content.encode() if isinstance(content, str) else content)
+
+    def _write_bytes(self, name: str, data: bytes) -> None:
         path = self.path / name
         self._written[name] = " ".join(_content_hashes(data))
         try:
@@ -123,7 +125,7 @@ class SiteFolder:
     def replace_section(self, name: str, section: str) -> None:
         """Replace the section of a file in the folder; a file without a section stays as it is."""
         data = section.encode()
-        self.write(name, _SECTION.sub(lambda _: data, (self.path / name).read_bytes(), count=1))
+        self._write_bytes(name, _SECTION.sub(lambda _: data, (self.path / name).read_bytes(), count=1))
 
     def has_files(self, file_digests: Mapping[str, str], *, sections: bool = True) -> bool:
         """Return whether these files are in the folder with these digests; `sections=False` ignores the sections."""
