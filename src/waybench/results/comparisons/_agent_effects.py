@@ -17,7 +17,7 @@ from waybench.results.comparisons._comparison import (
     metric_and_item_columns,
 )
 from waybench.results.comparisons._item_scores import scores_from_values, without_option
-from waybench.results.formatting import align_columns, better_text, difference_text, mean_text, one_line
+from waybench.results.formatting import align_columns, difference_text, mean_text, metric_with_direction, one_line
 from waybench.results.frames import Column
 from waybench.results.results import (
     LONGEST,
@@ -216,7 +216,7 @@ def _agent_lines(env_id: str, effects: Sequence[AgentEffect]) -> tuple[list[list
     """Return the cells of the table of agents, and the kind of each line for `align_columns`."""
     env = registry.load(env_id)
     metric = env.scoring.metrics[0]
-    score = ", ".join(part for part in (metric.title, better_text(metric)) if part)
+    score = metric_with_direction(metric)
     in_dollars = any(effect.costs for effect in effects)
     cost, gain = ("USD", "gain per USD") if in_dollars else ("tokens", "gain per 1M tokens")
     lines = [[f"{env.title}: agents beside the bare model", "items", score, "against bare", "p (Holm)", cost, gain]]

@@ -16,7 +16,7 @@ from waybench.results.comparisons._comparison import (
 from waybench.results.comparisons._item_scores import match_groups, scores_from_values, without_option
 from waybench.results.comparisons._presentations import ordered_presentations
 from waybench.results.estimates._bounds import curve_contributions
-from waybench.results.formatting import align_columns, better_text, difference_text, mean_text, one_line
+from waybench.results.formatting import align_columns, difference_text, mean_text, metric_with_direction, one_line
 from waybench.results.frames import Column, Frame, column_json, column_schema, group_frame
 from waybench.results.results import (
     EXAMPLES,
@@ -222,7 +222,7 @@ def _wording_lines(env_id: str, effects: Sequence[WordingEffect]) -> tuple[list[
     """Return the cells of the table of wordings, and the kind of each line for `align_columns`."""
     env = registry.load(env_id)
     metric = env.scoring.metrics[0]
-    score_heading = ", ".join(part for part in (metric.title, better_text(metric)) if part)
+    score_heading = metric_with_direction(metric)
     references = {effect.reference for effect in effects}
     against = f"against {one_line(references.pop(), LONGEST)}" if len(references) == 1 else "against the reference"
     lines = [[f"{env.title}: the same items in several wordings", "items", score_heading, against, "p (Holm)"]]

@@ -12,9 +12,9 @@ from waybench.results.formatting import (
     LOST,
     NOTHING,
     align_columns,
-    better_text,
     lost_text,
     mean_text,
+    metric_with_direction,
     one_line,
     text_width,
     too_few_note,
@@ -223,7 +223,7 @@ def score_tables_text(estimates: Iterable[Estimate], max_width: int = 100, *, to
 def _table_title(env: Environment[Any, Any, Any], headline: HeadlineSpec, separate_by: Sequence[str]) -> str:
     """Return the first cell of a table: environment, separate options and, unless more is better, the headline."""
     name = ", ".join((env.title, *separate_by))
-    description = ", ".join(part for part in (headline.metric.title, better_text(headline.metric)) if part)
+    description = metric_with_direction(headline.metric)
     if headline.series:
         return f"{name}, with a teacher: {description}"
     needs_no_name = headline.metric.better == "higher" and not headline.aggregate

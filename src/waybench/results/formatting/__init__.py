@@ -250,6 +250,11 @@ def better_text(metric: Metric) -> str:
     return f"{metric.better} is better" if metric.better else ""
 
 
+def metric_with_direction(metric: Metric) -> str:
+    """Return a metric's title with the direction that is better: "Score, higher is better"."""
+    return ", ".join(part for part in (metric.title, better_text(metric)) if part)
+
+
 def difference_text(difference: IntervalEstimate, metric: Metric) -> str:
     """Return a difference with its interval: "−12.5 (−20.1 to −4.9)"."""
     ends = known_ends(difference, metric, is_change=True)
